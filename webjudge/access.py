@@ -68,6 +68,11 @@ def site() -> Site:
     return current_site
 
 
+@access.before_app_request
+def _speak() -> None:
+    choose_language(site())
+
+
 def current_person(c: Session, role: Role) -> PersonRow:
     """The person whose browser this is; answers 401 where nobody is signed in."""
     person = _signed_in(c, role)

@@ -16,7 +16,6 @@ from webjudge.errors import answer_errors
 from webjudge.judging import judge
 from webjudge.languages import (
     LANGUAGES,
-    choose_language,
     gettext,
     language_values,
     moment,
@@ -70,7 +69,6 @@ def create_app(
     app.extensions[POST] = Post(lambda: app.extensions["quem"], url or "")
     follow_edits(app, served)
     _prepare_templates(app)
-    app.before_request(lambda: choose_language(site()))
     app.context_processor(language_values)
     for blueprint in (access, judge, solve, dashboard, preview):
         app.register_blueprint(blueprint)

@@ -66,7 +66,7 @@ class TimeBody(Body):
     views: dict[str, Seconds] = {}
 
 
-class ReopenBody(Body):
+class ReopenBody(TimeBody):
     """What a change was made from, and who makes it."""
 
     base: int | str
@@ -75,7 +75,7 @@ class ReopenBody(Body):
     layout: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{0,64}$")]
 
 
-class SaveBody(ReopenBody, TimeBody):
+class SaveBody(ReopenBody):
     """A change of a ranking; `quem.store.state` checks the state against the task."""
 
     state: Any
@@ -117,7 +117,7 @@ def acknowledged(revision: str, at: dt.datetime | None, receipt: str, after: str
 
 
 class Form(BaseModel):
-    """The fields of a form; a study's own questions are read by `webjudge.questions`."""
+    """The fields of a form; a study's own questions are read by `webjudge.pages`."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 

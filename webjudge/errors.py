@@ -104,7 +104,7 @@ def answer(error: Exception) -> Response:
         _note_trouble(error)
     elif code == 500:  # noqa: PLR2004
         _log.error("%s %s", request.method, request.endpoint, exc_info=error)
-    if request.is_json or request.method == "PUT" or request.mimetype == "application/octet-stream":
+    if request.is_json or request.method == "PUT" or request.endpoint == "solve.files":
         message = own or _sentence(code, details)
         response = jsonify({"error": kind, "message": message, **details})
         response.status_code = status

@@ -22,7 +22,7 @@ from quem.store.ballots import (
     save,
 )
 from quem.store.desk import desk_of_session
-from quem.store.digests import revision_id
+from quem.store.digests import keyed, revision_id
 from quem.store.events import note_once
 from quem.store.exporting import receipts_of
 from quem.store.layouts import MissingSolutionError
@@ -30,6 +30,7 @@ from quem.store.makers import guessed_makers, note_guess, skip_makers
 from quem.store.people import answer_closing, record_visit, visited_recently
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import pause_notice, status_of
+from quem.studyfile.relevance import GRADE
 from webjudge.access import (
     current_person,
     held_session,
@@ -44,21 +45,17 @@ from webjudge.errors import RefusedError, go, message_page
 from webjudge.files import send_file
 from webjudge.languages import choose_language
 from webjudge.pages import (
+    MOST_MAKERS,
     Area,
+    asked_at_the_end,
+    asked_on_tasks,
     group_page,
     judge_page,
     listed,
     maker_page,
     next_url,
-    solution_alone,
-)
-from webjudge.questions import (
-    asked_at_the_end,
-    asked_on_tasks,
-    drawn_makers,
-    is_answered,
-    is_by_grades,
     read_answers,
+    solution_alone,
 )
 from webjudge.solution_review import freeze
 
@@ -260,7 +257,7 @@ def _area(c: Session) -> Area:
 
 
 def _admitted(c: Session) -> tuple[PersonRow, Area, list[AssignedBallot]]:
-    """The judge, where they are, and their ballots; whoever has to agree first is sent there."""
+    """The judge, where they are, and their ballots; leads to the consent that is lacking."""
     person = current_person(c, "judge")
     if lacks_consent(person):
         go("judge.home")
@@ -277,11 +274,10 @@ def _save(gid: str, sends: type[SaveBody | ReopenBody]) -> Response:
     desk, ballot = _desk(gid)
     body, person = sends.read(), desk.judge
     ballot = _with_layout(ballot, desk.life)
-    other_layout = RefusedError("layout", layout=ballot.layout.id if ballot.layout else "")
     if body.layout not in desk.layouts:
-        raise other_layout
+        raise _other_layout(ballot)
     change = _change(body, desk.layouts[body.layout])
-    times = (body.seconds, _views(desk, body)) if isinstance(body, SaveBody) else ()
+    times = body.seconds, _views(desk, body)
     if not ballot.head and not ballot.practice and desk.life in ("trial", "open"):
         freeze(site())
     after = ""
@@ -294,7 +290,7 @@ def _save(gid: str, sends: type[SaveBody | ReopenBody]) -> Response:
                 area = _area(c)
                 after = next_url(area, listed(site(), area, _mine(c, person), {}), gid)
     except LayoutError:
-        raise other_layout from None
+        raise _other_layout(ballot) from None
     except StaleError as stale:
         newer = stale.state.renamed(_letters(ballot)).to_json()
         now = {"revision": stale.id, "submitted": stale.submitted, "state": newer}
@@ -306,6 +302,10 @@ def _save(gid: str, sends: type[SaveBody | ReopenBody]) -> Response:
         # Two writers at the same moment: the page asks again, and one of them is told.
         raise RefusedError("conflict") from None
     return acknowledged(revision_id(saved.revision, saved.at), saved.at, saved.receipt, after)
+
+
+def _other_layout(ballot: AssignedBallot) -> RefusedError:
+    return RefusedError("layout", layout=ballot.layout.id if ballot.layout else "")
 
 
 def _with_layout(ballot: AssignedBallot, life: str) -> AssignedBallot:
@@ -334,13 +334,47 @@ def _state(body: SaveBody, layout: Layout) -> State:
         state = State.parse(body.state, layout.solvers).renamed(layout.solvers)
     except InvalidStateError as error:
         abort(422, str(error))
-    if not is_by_grades(site(), state):
+    if not _is_by_grades(state):
         abort(422, "the order is not that of the grades")
     if body.submit and state.tray:
         raise RefusedError("unranked")
-    if body.submit and not is_answered(site(), state):
+    if body.submit and not _is_answered(state):
         raise RefusedError("unanswered", questions=asked_on_tasks(site()))
     return state
+
+
+def _is_by_grades(state: State) -> bool:
+    """Whether each tie group has one grade, the highest first, where judges grade."""
+    if not site().spec.labels:
+        return True
+    given = state.answers.get(GRADE, {})
+    known = {str(grade): grade for grade in range(len(site().spec.labels))}
+    placed = [name for group in state.ranked for name in group]
+    if given.keys() != set(placed) or not known.keys() >= set(given.values()):
+        return False
+    grades = [{known[given[name]] for name in group} for group in state.ranked]
+    order = [min(group) for group in grades]
+    is_one = all(len(group) == 1 for group in grades)
+    return is_one and order == sorted(set(order), reverse=True)
+
+
+def _is_answered(state: State) -> bool:
+    """Whether a ranking answers every question that has to be answered.
+
+    Questions on solutions and on places are about those that have a place.
+    """
+    placed = [name for group in state.ranked for name in group]
+    for question in site().spec.questions:
+        if not question.required or question.about == "study":
+            continue
+        if question.about == "placement":
+            given = state.sure
+        else:
+            shelf = state.written if question.kind == "text" else state.answers
+            given = shelf.get(question.id, {})
+        if not given.keys() >= set(placed if question.about != "task" else [""]):
+            return False
+    return True
 
 
 def _views(desk: Desk, body: TimeBody) -> dict[str, float]:
@@ -382,10 +416,29 @@ def _makers(
     is_done = all(ballot.is_complete for ballot in ballots if not ballot.practice)
     if lacks_consent(person) or not (is_asked and is_done):
         return [], []
-    drawn, guessed = drawn_makers(c, site(), person, ballots), guessed_makers(c, person)
+    drawn, guessed = _drawn_makers(c, person, ballots), guessed_makers(c, person)
     if guessed is None:
         return drawn, []
     return drawn, [one for one in drawn if (one[0].problem, one[1]) not in guessed]
+
+
+def _drawn_makers(
+    c: Session, person: PersonRow, ballots: Sequence[AssignedBallot]
+) -> list[tuple[AssignedBallot, str]]:
+    """Draw the solutions whose makers a judge guesses, of those that they placed.
+
+    By the study's secret, so they are the same each time.
+    """
+    placed = {
+        (ballot.problem, solver): (ballot, solver)
+        for ballot in ballots
+        if ballot.occasion == 1 and not ballot.practice and ballot.layout
+        for group in current_state(c, ballot).ranked
+        for solver in group
+        if solver in ballot.layout.letters
+    }
+    drawn = sorted(placed, key=lambda place: keyed(site().secret, "maker", person.id, *place))
+    return [placed[place] for place in drawn[:MOST_MAKERS]]
 
 
 def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, Group]:

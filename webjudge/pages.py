@@ -20,10 +20,9 @@ from quem.blinding.rendering import (
 from quem.solutions.losses import losses_of
 from quem.store.digests import keyed
 from quem.store.progress import task_status
-from quem.store.state import State
+from quem.store.state import LONGEST_COMMENT, State
 from webjudge.files import file_token
 from webjudge.languages import day, gettext, spoken
-from webjudge.questions import asked_at_the_end, asked_on_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,10 +34,12 @@ if TYPE_CHECKING:
     from quem.store.layouts import Content, Item, Layout
     from quem.store.models import PersonRow
     from quem.store.solving import SolvingTask
+    from quem.studyfile.models import Question
     from webjudge.site import Site
 
 # Characters of solutions that come with the page; what is more comes when it is read.
 _LARGEST_PAGE = 300_000
+MOST_MAKERS = 12
 
 
 @dataclass(frozen=True)
@@ -427,3 +428,41 @@ def _title(site: Site, task: AssignedBallot | SolvingTask) -> str:
     if problem is not None and problem.title:
         return problem.title
     return gettext("Practice") if task.practice else task.problem
+
+
+def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
+    """Describe the questions that the ranking page asks."""
+    return [
+        {
+            "id": question.id,
+            "about": question.about,
+            "kind": question.kind or "choice",
+            "text": question.text,
+            "options": question.values,
+            "ends": question.ends,
+            "required": question.required,
+        }
+        # The grade has buttons of its own.
+        for question in site.spec.judging.questions
+        if question.about != "study"
+    ]
+
+
+def asked_at_the_end(site: Site) -> tuple[Question, ...]:
+    """Give the questions that the page of thanks asks."""
+    return tuple(q for q in site.spec.judging.questions if q.about == "study")
+
+
+def read_answers(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, str]:
+    """The answers in a form of the macro ``question_field``; what else is sent is left out."""
+    answers = {}
+    for number, question in enumerate(questions):
+        text = form.get(f"question-{number}", "").replace("\0", "").strip()[:LONGEST_COMMENT]
+        if text and (question.kind == "text" or text in question.values):
+            answers[question.id] = text
+    return answers
+
+
+def lack(questions: Sequence[Question], answers: Mapping[str, str]) -> bool:
+    """Whether a required question has no answer."""
+    return any(question.required and question.id not in answers for question in questions)

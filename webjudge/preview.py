@@ -14,8 +14,15 @@ from quem.studyfile.blocks import PairCounts
 from webjudge.access import admit, site
 from webjudge.errors import go
 from webjudge.files import send_file
-from webjudge.pages import Area, group_page, judge_page, listed, maker_page, solution_alone
-from webjudge.questions import MOST_MAKERS
+from webjudge.pages import (
+    MOST_MAKERS,
+    Area,
+    group_page,
+    judge_page,
+    listed,
+    maker_page,
+    solution_alone,
+)
 
 if TYPE_CHECKING:
     from flask import Response

@@ -73,8 +73,7 @@ from webjudge.bodies import (
 )
 from webjudge.errors import RefusedError, go
 from webjudge.files import send_one, statement_files
-from webjudge.pages import Area, home_page, listed, statement
-from webjudge.questions import lack, read_answers
+from webjudge.pages import Area, home_page, lack, listed, read_answers, statement
 from webjudge.security import policy
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from flask import Blueprint, current_app, g, redirect, request, url_for
 from sqlalchemy.exc import OperationalError
 from werkzeug.http import parse_cookie
 
-from quem.store.ballots import ClosedError
 from quem.store.connecting import UnavailableError
 from quem.store.links import PATHS
 from quem.store.models import now
@@ -26,8 +25,8 @@ from quem.store.people import (
     sign_out,
     visited_recently,
 )
-from quem.store.solving import solving_state
-from quem.store.studies import status_of
+from quem.store.studies import solving_state, status_of
+from quem.store.work import ClosedError
 from webjudge.bodies import ConsentForm, LanguageForm
 from webjudge.errors import RefusedError, message_page
 from webjudge.lacking import lacking

@@ -12,9 +12,9 @@ from quem.store.makers import GUESSES  # noqa: TC001  pydantic reads it
 from webjudge.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    import datetime as dt
-
     from flask import Response
+
+    from quem.store.work import Saved
 
 LONGEST_TEXT = 1_000_000  # bytes of an answer
 MOST_FILES = 10  # of an answer
@@ -109,11 +109,11 @@ class ClockBody(Body):
     take: bool
 
 
-def acknowledged(revision: str, at: dt.datetime | None, receipt: str, after: str) -> Response:
+def acknowledged(saved: Saved, after: str) -> Response:
     """Say that a change is on the disk; behind a submission, with its receipt and the next page."""
-    answered = {"revision": revision, "submitted": bool(after)}
-    answered |= {"saved_at": at and at.isoformat().replace("+00:00", "Z")}
-    return jsonify(answered | ({"receipt": receipt, "next": after} if after else {}))
+    at = saved.at.isoformat().replace("+00:00", "Z")
+    answered = {"revision": saved.revision, "submitted": saved.is_ended, "saved_at": at}
+    return jsonify(answered | ({"receipt": saved.receipt, "next": after} if after else {}))
 
 
 class Form(BaseModel):

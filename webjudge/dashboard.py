@@ -11,7 +11,7 @@ from flask import Blueprint, Response, make_response, request
 from quem.errors import QuemError
 from quem.store import studies
 from quem.store.audit_log import audit_events
-from quem.store.solving import solving_state
+from quem.store.studies import solving_state
 from webjudge import confirmations as asking
 from webjudge import wording
 from webjudge.access import acting, admit, log_out, site

@@ -20,11 +20,16 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException
 
-from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
 from quem.store.connecting import UnavailableError
 from quem.store.engine import LostError
-from quem.store.solving import ElsewhereError
 from quem.store.uploads import TooLargeError, TooMuchError
+from quem.store.work import (
+    ClosedError,
+    ElsewhereError,
+    NotAssignedError,
+    PausedError,
+    SubmittedError,
+)
 
 if TYPE_CHECKING:
     from flask import Flask, Response

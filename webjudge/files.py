@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from flask import Response
 
     from quem.solutions import SolutionFile
-    from quem.store.ballots import AssignedBallot
+    from quem.store.models import TaskRow
     from webjudge.site import Site
 
 
@@ -35,7 +35,7 @@ def file_token(site: Site, gid: str, file: SolutionFile) -> str:
         return "gone"
 
 
-def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None = None) -> Response:
+def send_file(site: Site, ballot: TaskRow, token: str, page: int | None = None) -> Response:
     """Send an image of a ballot's solutions or statement, or a page of a document."""
     files = [*_solutions(site, ballot), *statement_files(site, ballot.problem)]
     return send_one(site, ballot.public_id, files, token, page)
@@ -77,7 +77,7 @@ def send_one(
     return response
 
 
-def _solutions(site: Site, ballot: AssignedBallot) -> Iterator[tuple[str, SolutionFile]]:
+def _solutions(site: Site, ballot: TaskRow) -> Iterator[tuple[str, SolutionFile]]:
     """Each file of a ballot's solutions, with what it is called when it is saved."""
     for letter, solver in ballot.layout.solvers.items() if ballot.layout else ():
         solution = site.solution(ballot.problem, solver)

@@ -10,19 +10,7 @@ from flask import Blueprint, Response, abort, redirect, render_template, request
 from sqlalchemy.exc import IntegrityError
 
 from quem.store.assignment import assign_ballots, assign_labels, is_assigned, needs_labels
-from quem.store.ballots import (
-    Change,
-    LayoutError,
-    PausedError,
-    StaleError,
-    add_seconds,
-    ballot_of,
-    ballots_of,
-    current_state,
-    save,
-)
-from quem.store.desk import desk_of_session
-from quem.store.digests import keyed, revision_id
+from quem.store.digests import keyed
 from quem.store.events import note_once
 from quem.store.exporting import receipts_of
 from quem.store.layouts import MissingSolutionError
@@ -30,6 +18,18 @@ from quem.store.makers import guessed_makers, note_guess, skip_makers
 from quem.store.people import answer_closing, record_visit, visited_recently
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import pause_notice, status_of
+from quem.store.work import (
+    Change,
+    LayoutError,
+    PausedError,
+    StaleError,
+    add_seconds,
+    current_state,
+    desk_of_session,
+    save,
+    task_of,
+    tasks_of,
+)
 from quem.studyfile.relevance import GRADE
 from webjudge.access import (
     current_person,
@@ -65,17 +65,17 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.ballots import AssignedBallot, Group
-    from quem.store.desk import Desk
-    from quem.store.layouts import Layout
     from quem.store.living import Contents
-    from quem.store.models import PersonRow
+    from quem.store.models import Kind, Layout, PersonRow, TaskRow
+    from quem.store.planned import Group
+
 
 judge = Blueprint("judge", __name__, url_prefix="/judge")
 # Who saves is found with what they save.
 share(judge, "judge", admitting=("state", "reopen", "time"))
 
 _MOST_TRIES = 3
+_REOPEN: Kind = "reopen"
 
 
 @judge.get("")
@@ -115,7 +115,7 @@ def task(gid: str) -> AnyResponse | str:
 
 
 def _laid_out_page(
-    c: Session, area: Area, ballot: AssignedBallot, group: Group, tasks: list[dict[str, Any]]
+    c: Session, area: Area, ballot: TaskRow, group: Group, tasks: list[dict[str, Any]]
 ) -> str:
     """Make a page of just what the ballot's layout says, also where files change meanwhile."""
     contents = site().contents(group)
@@ -149,9 +149,9 @@ def reopen(gid: str) -> Response:
 @judge.post("/g/<gid>/time")
 def time(gid: str) -> tuple[str, int]:
     """Add working time."""
-    desk, ballot = _desk(gid)
+    _, _, ballot = _desk(gid)
     body = TimeBody.read()
-    times = body.seconds, _views(desk, body)
+    times = body.seconds, _views(ballot, body)
     with site().store.write() as c:
         add_seconds(c, ballot, *times)
     return "", 204
@@ -161,7 +161,7 @@ def time(gid: str) -> tuple[str, int]:
 def solution(gid: str, version: str) -> str:
     """Show one solution, for a page that was too small for all."""
     with site().store.read() as c:
-        ballot = ballot_of(c, current_person(c, "judge").key, gid)
+        ballot = task_of(c, current_person(c, "judge").key, gid)
         area = _area(c)
     group = site().plan.find(ballot)
     return solution_alone(site(), area, ballot, site().contents(group) if group else {}, version)
@@ -172,7 +172,7 @@ def solution(gid: str, version: str) -> str:
 def file(gid: str, token: str, page: int | None = None) -> AnyResponse:
     """Send a file of a solution or of the statement, cleaned."""
     with site().store.read() as c:
-        ballot = ballot_of(c, current_person(c, "judge").key, gid)
+        ballot = task_of(c, current_person(c, "judge").key, gid)
     return send_file(site(), ballot, token, page)
 
 
@@ -256,7 +256,7 @@ def _area(c: Session) -> Area:
     return Area("judge", state, pause_notice(c, site().id) if state == "paused" else "")
 
 
-def _admitted(c: Session) -> tuple[PersonRow, Area, list[AssignedBallot]]:
+def _admitted(c: Session) -> tuple[PersonRow, Area, list[TaskRow]]:
     """The judge, where they are, and their ballots; leads to the consent that is lacking."""
     person = current_person(c, "judge")
     if lacks_consent(person):
@@ -264,36 +264,37 @@ def _admitted(c: Session) -> tuple[PersonRow, Area, list[AssignedBallot]]:
     return person, _area(c), _dealt(c, person)
 
 
-def _placed(c: Session, ballot: AssignedBallot) -> tuple[int, int]:
+def _placed(c: Session, ballot: TaskRow) -> tuple[int, int]:
     """Count the solutions of a ballot that have a place, and all of them."""
     state = current_state(c, ballot)
     return sum(map(len, state.ranked)), len(_letters(ballot))
 
 
 def _save(gid: str, sends: type[SaveBody | ReopenBody]) -> Response:
-    desk, ballot = _desk(gid)
-    body, person = sends.read(), desk.judge
-    ballot = _with_layout(ballot, desk.life)
-    if body.layout not in desk.layouts:
+    person, life, ballot = _desk(gid)
+    body = sends.read()
+    shown = next((one for one in ballot.layouts if one.id == body.layout), None)
+    times = body.seconds, _views(ballot, body)
+    ballot = _with_layout(ballot, life)
+    if shown is None:
         raise _other_layout(ballot)
-    change = _change(body, desk.layouts[body.layout])
-    times = body.seconds, _views(desk, body)
-    if not ballot.head and not ballot.practice and desk.life in ("trial", "open"):
+    change = _change(body, shown)
+    if not ballot.head and not ballot.practice and life in ("trial", "open"):
         freeze(site())
     after = ""
     try:
         with site().store.write() as c:
-            saved = save(c, person.key, gid, change, *times)
+            saved = save(c, person, gid, change, *times)
             if not visited_recently(person):
                 record_visit(c, person)
-            if saved.submitted:
+            if saved.is_ended:
                 area = _area(c)
                 after = next_url(area, listed(site(), area, _mine(c, person), {}), gid)
     except LayoutError:
         raise _other_layout(ballot) from None
     except StaleError as stale:
         newer = stale.state.renamed(_letters(ballot)).to_json()
-        now = {"revision": stale.id, "submitted": stale.submitted, "state": newer}
+        now = {"revision": stale.revision, "submitted": stale.submitted, "state": newer}
         raise RefusedError("stale", **now) from None
     except PausedError:
         with site().store.read() as c:
@@ -301,14 +302,14 @@ def _save(gid: str, sends: type[SaveBody | ReopenBody]) -> Response:
     except IntegrityError:
         # Two writers at the same moment: the page asks again, and one of them is told.
         raise RefusedError("conflict") from None
-    return acknowledged(revision_id(saved.revision, saved.at), saved.at, saved.receipt, after)
+    return acknowledged(saved, after)
 
 
-def _other_layout(ballot: AssignedBallot) -> RefusedError:
+def _other_layout(ballot: TaskRow) -> RefusedError:
     return RefusedError("layout", layout=ballot.layout.id if ballot.layout else "")
 
 
-def _with_layout(ballot: AssignedBallot, life: str) -> AssignedBallot:
+def _with_layout(ballot: TaskRow, life: str) -> TaskRow:
     """Bring the layout of a ballot up to date."""
     group = site().plan.find(ballot)
     if group is None:
@@ -323,7 +324,7 @@ def _with_layout(ballot: AssignedBallot, life: str) -> AssignedBallot:
 
 def _change(body: SaveBody | ReopenBody, layout: Layout) -> Change:
     """The change that a page sends that shows a layout, with the state of solvers."""
-    state, kind = State(), "reopen"
+    state, kind = State(), _REOPEN
     if isinstance(body, SaveBody):
         state, kind = _state(body, layout), "submit" if body.submit else "save"
     return Change(str(body.base), body.client, body.change, layout.id, state, kind)
@@ -377,9 +378,9 @@ def _is_answered(state: State) -> bool:
     return True
 
 
-def _views(desk: Desk, body: TimeBody) -> dict[str, float]:
+def _views(ballot: TaskRow, body: TimeBody) -> dict[str, float]:
     """For how long each solver's solution was in view, also on an earlier layout."""
-    letters = desk.letters
+    letters = ballot.letters
     if not body.views.keys() <= letters.keys():
         abort(422, "views must be of letters of this task")
     spent: defaultdict[str, float] = defaultdict(float)
@@ -389,19 +390,19 @@ def _views(desk: Desk, body: TimeBody) -> dict[str, float]:
     return spent
 
 
-def _is_outdated(ballot: AssignedBallot, contents: Contents, life: str) -> bool:
+def _is_outdated(ballot: TaskRow, contents: Contents, life: str) -> bool:
     """Whether a ballot is to be given the letters of what is there now."""
     return not (life == "closed" and ballot.layout) and needs_labels(ballot, contents)
 
 
-def _mine(c: Session, person: PersonRow) -> list[AssignedBallot]:
+def _mine(c: Session, person: PersonRow) -> list[TaskRow]:
     """A judge's ballots."""
-    return [ballot for ballot in ballots_of(c, person.key) if site().plan.find(ballot)]
+    return [ballot for ballot in tasks_of(c, person.key) if site().plan.find(ballot)]
 
 
-def _dealt(c: Session, person: PersonRow) -> list[AssignedBallot]:
+def _dealt(c: Session, person: PersonRow) -> list[TaskRow]:
     """A judge's ballots, dealt now where the study has some that they lack."""
-    if is_assigned(site().plan, ballots_of(c, person.key)):
+    if is_assigned(site().plan, tasks_of(c, person.key)):
         return _mine(c, person)
     with site().store.write() as writer:
         assign_ballots(writer, person.key, site().plan)
@@ -409,8 +410,8 @@ def _dealt(c: Session, person: PersonRow) -> list[AssignedBallot]:
 
 
 def _makers(
-    c: Session, person: PersonRow, ballots: Sequence[AssignedBallot]
-) -> tuple[list[tuple[AssignedBallot, str]], list[tuple[AssignedBallot, str]]]:
+    c: Session, person: PersonRow, ballots: Sequence[TaskRow]
+) -> tuple[list[tuple[TaskRow, str]], list[tuple[TaskRow, str]]]:
     """The solutions whose makers the judge is to guess, and those that are left."""
     is_asked = site().spec.judging.ask_maker and _area(c).state in ("trial", "open")
     is_done = all(ballot.is_complete for ballot in ballots if not ballot.practice)
@@ -423,8 +424,8 @@ def _makers(
 
 
 def _drawn_makers(
-    c: Session, person: PersonRow, ballots: Sequence[AssignedBallot]
-) -> list[tuple[AssignedBallot, str]]:
+    c: Session, person: PersonRow, ballots: Sequence[TaskRow]
+) -> list[tuple[TaskRow, str]]:
     """Draw the solutions whose makers a judge guesses, of those that they placed.
 
     By the study's secret, so they are the same each time.
@@ -441,7 +442,7 @@ def _drawn_makers(
     return [placed[place] for place in drawn[:MOST_MAKERS]]
 
 
-def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, Group]:
+def _planned(ballots: list[TaskRow], gid: str) -> tuple[TaskRow, Group]:
     ballot = next((b for b in ballots if b.public_id == gid), None)
     group = site().plan.find(ballot) if ballot else None
     if ballot is None or group is None:
@@ -449,8 +450,8 @@ def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, G
     return ballot, group
 
 
-def _desk(gid: str) -> tuple[Desk, AssignedBallot]:
-    """The judge whose browser this is, and one of their ballots."""
+def _desk(gid: str) -> tuple[PersonRow, str, TaskRow]:
+    """The judge whose browser this is, the study's state, and one of their ballots."""
     with site().store.read() as c:
         desk = desk_of_session(c, site().id, held_session("judge"), gid)
     if desk is None:
@@ -458,9 +459,9 @@ def _desk(gid: str) -> tuple[Desk, AssignedBallot]:
     choose_language(site(), desk.judge)
     if desk.ballot is None:
         abort(404)
-    return desk, desk.ballot
+    return desk.judge, desk.life, desk.ballot
 
 
-def _letters(ballot: AssignedBallot) -> dict[str, str]:
+def _letters(ballot: TaskRow) -> dict[str, str]:
     """Solver to letter."""
     return ballot.layout.letters if ballot.layout else {}

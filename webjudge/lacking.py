@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from quem.solutions.sheets import is_unwritten
 from quem.store.people import has_people
-from quem.store.solving import solving_state
+from quem.store.studies import solving_state
 from quem.studyfile.models import ExperienceSpec
 from webjudge.wording import counted
 

@@ -15,15 +15,13 @@ from quem.errors import QuemError
 from quem.mail.message import Letter
 from quem.mail.sending import KINDS, Sender
 from quem.mail.server import MailSettings, mail_settings
-from quem.store.ballots import ballots_of
 from quem.store.links import PATHS
 from quem.store.models import now
 from quem.store.outbox import has_lapsed, lapse, letters_of, next_due, queue_letter
 from quem.store.people import issue_link, people_of, person_of_key, withdraw_link
-from quem.store.progress import task_status
-from quem.store.solving import solving_state, tasks_of
 from quem.store.standing import judges_standing
-from quem.store.studies import status_of
+from quem.store.studies import solving_state, status_of
+from quem.store.work import tasks_of
 from quem.studyfile.addresses import addresses_of
 from webjudge.letters import Standing, write_to
 
@@ -227,8 +225,8 @@ class PersonWriter:
             return None
         if person.role == "subject":
             return _solving(c, site, person)
-        tasks = [b for b in ballots_of(c, person.key) if site.plan.find(b) and not b.practice]
-        states = [task_status(ballot) for ballot in tasks]
+        tasks = [b for b in tasks_of(c, person.key) if site.plan.find(b) and not b.practice]
+        states = [ballot.status for ballot in tasks]
         is_started = any(state != "new" for state in states)
         submitted, is_declined = states.count("submitted"), person.declined_at is not None
         return Standing(person, total_of(site, "judge"), submitted, is_started, is_declined)

@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from quem.store.ballots import Group
     from quem.store.care import Care
-    from quem.store.progress import Answers, JudgeProgress, TaskProgress
-    from quem.store.standing import JudgeStanding, JudgeStatus, StatusCount
+    from quem.store.planned import Group
+    from quem.store.progress import JudgeProgress
+    from quem.store.standing import Answers, JudgeStanding, JudgeStatus, StatusCount
     from webjudge.site import Site
 
 _RECENT = 4
@@ -89,7 +89,7 @@ def overview_page(site: Site, span: Span | None = None) -> dict[str, Any]:
         recent = audit_events(c, site.id, _RECENT)
         undecided = undecided_letters(c, site.id)
         unlinked = counts["unlinked"].judges and count_unlinked(c, site.id, "judge")
-    total = len(plan.parts) + plan.repeat
+    total = plan.total
     waiting = sum(counts[one].judges for one in WAITED_FOR)
     totals = _totals(counts.values(), total)
     return {
@@ -262,7 +262,7 @@ def _rows(
 
 
 def _cell(person: JudgeProgress, group: Group, practice: bool) -> Iterator[dict[str, Any]]:  # noqa: FBT001
-    dealt: list[TaskProgress] = [
+    dealt = [
         g
         for g in person.tasks
         if (g.problem, g.block, g.practice) == (group.problem, group.block, practice)

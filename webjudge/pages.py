@@ -19,7 +19,6 @@ from quem.blinding.rendering import (
 )
 from quem.solutions.losses import losses_of
 from quem.store.digests import keyed
-from quem.store.progress import task_status
 from quem.store.state import LONGEST_COMMENT, State
 from webjudge.files import file_token
 from webjudge.languages import day, gettext, spoken
@@ -29,11 +28,9 @@ if TYPE_CHECKING:
 
     from quem.solutions import SolutionFile
     from quem.solutions.model import Sheet
-    from quem.store.ballots import AssignedBallot
     from quem.store.exporting import Receipt
-    from quem.store.layouts import Content, Item, Layout
-    from quem.store.models import PersonRow
-    from quem.store.solving import SolvingTask
+    from quem.store.layouts import Content
+    from quem.store.models import Item, Layout, PersonRow, TaskRow
     from quem.studyfile.models import Question
     from webjudge.site import Site
 
@@ -81,7 +78,7 @@ class Area:
 def listed(
     site: Site,
     area: Area,
-    tasks: Sequence[Any],
+    tasks: Sequence[TaskRow],
     receipts: Mapping[str, Receipt],
 ) -> list[dict[str, Any]]:
     """A person's tasks for lists and navigation, in their order."""
@@ -97,7 +94,7 @@ def listed(
     return entries
 
 
-def _judged(site: Site, area: Area, ballots: Sequence[AssignedBallot]) -> Iterator[dict[str, Any]]:
+def _judged(site: Site, area: Area, ballots: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
     """Repeated tasks open after all others."""
     open_repeats = area.is_preview or all(
         b.is_submitted for b in ballots if b.occasion == 1 and not b.practice
@@ -109,11 +106,11 @@ def _judged(site: Site, area: Area, ballots: Sequence[AssignedBallot]) -> Iterat
         if part := parts.get((ballot.problem, ballot.block)):
             title = gettext("%(title)s, part %(n)s of %(all)s", title=title, n=part[0], all=part[1])
         to_place = site.to_place(ballot)
-        state = "started" if to_place else task_status(ballot)
+        state = "started" if to_place else ballot.status
         yield {"opens": opens, "title": title * opens, "state": state, "to_place": to_place}
 
 
-def _solved(site: Site, _: Area, tasks: Sequence[SolvingTask]) -> Iterator[dict[str, Any]]:
+def _solved(site: Site, _: Area, tasks: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
     """Only the next problem opens, and what was opened before; its title is not told before."""
     is_next = True
     for task in tasks:
@@ -125,7 +122,7 @@ def _solved(site: Site, _: Area, tasks: Sequence[SolvingTask]) -> Iterator[dict[
         is_next = is_next and (task.practice or task.ended is not None)
 
 
-def _parts(ballots: Sequence[AssignedBallot]) -> dict[tuple[str, int], tuple[int, int]]:
+def _parts(ballots: Sequence[TaskRow]) -> dict[tuple[str, int], tuple[int, int]]:
     """Which part each block is of its problem, and of how many, where there are several."""
     blocks: dict[str, list[int]] = {}
     for ballot in ballots:
@@ -213,7 +210,7 @@ def _phrase(name: str, *values: int) -> str:
 def group_page(
     site: Site,
     area: Area,
-    ballot: AssignedBallot,
+    ballot: TaskRow,
     state: State,
     contents: Mapping[str, Content | None],
     tasks: list[dict[str, Any]],
@@ -282,7 +279,7 @@ def _dialogs(
 def solution_alone(
     site: Site,
     area: Area,
-    ballot: AssignedBallot,
+    ballot: TaskRow,
     contents: Mapping[str, Content | None],
     version: str,
 ) -> str:
@@ -298,7 +295,7 @@ def solution_alone(
 def maker_page(
     site: Site,
     area: Area,
-    ballot: AssignedBallot,
+    ballot: TaskRow,
     solver: str,
     contents: Mapping[str, Content | None],
     tasks: Sequence[dict[str, Any]],
@@ -312,7 +309,7 @@ def maker_page(
     }
 
 
-def _layout(ballot: AssignedBallot) -> Layout:
+def _layout(ballot: TaskRow) -> Layout:
     assert ballot.layout is not None, "not laid out"  # noqa: S101  a bug of ours
     return ballot.layout
 
@@ -371,7 +368,7 @@ def _name(site: Site, gid: str, item: Item, digest: str) -> str:
 def _item(
     site: Site,
     area: Area,
-    ballot: AssignedBallot,
+    ballot: TaskRow,
     item: Item,
     contents: Mapping[str, Content | None],
 ) -> dict[str, Any]:
@@ -404,7 +401,7 @@ def _item(
     }
 
 
-def statement(site: Site, area: Area, task: AssignedBallot | SolvingTask) -> Markup:
+def statement(site: Site, area: Area, task: TaskRow) -> Markup:
     """The statement of a task's problem."""
     sheet = site.solutions.statements.get(task.problem)
     translated = sheet and sheet.translations.get(spoken(), sheet)
@@ -423,7 +420,7 @@ def _addresses(
     return address
 
 
-def _title(site: Site, task: AssignedBallot | SolvingTask) -> str:
+def _title(site: Site, task: TaskRow) -> str:
     problem = site.problem(task.problem)
     if problem is not None and problem.title:
         return problem.title

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 
-from quem.store.ballots import AssignedBallot
-from quem.store.layouts import Item, Layout
+from quem.store.models import Item, Layout, TaskRow
 from quem.store.state import State, labels
 from quem.studyfile.blocks import PairCounts
 from webjudge.access import admit, site
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from flask import Response
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.ballots import Group
+    from quem.store.planned import Group
 
 preview = Blueprint("preview", __name__, url_prefix="/dashboard/preview")
 preview.before_request(admit)
@@ -104,14 +103,14 @@ def _tasks() -> list[dict[str, Any]]:
     return listed(site(), _AREA, _ballots(), {})
 
 
-def _ballot(gid: str) -> AssignedBallot:
+def _ballot(gid: str) -> TaskRow:
     ballot = next((b for b in _ballots() if b.public_id == gid), None)
     if ballot is None:
         abort(404)
     return ballot
 
 
-def _ballots() -> list[AssignedBallot]:
+def _ballots() -> list[TaskRow]:
     """Ballots that no judge was dealt: the study's order, and an order of solutions that stays."""
     plan = site().plan
     # The same blocks each time; nobody judges them.
@@ -125,15 +124,14 @@ def _ballots() -> list[AssignedBallot]:
     ]
 
 
-def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool) -> AssignedBallot:
+def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool) -> TaskRow:
     solvers = list(group.solvers)
     random.Random(f"{number} {group.problem}").shuffle(solvers)  # noqa: S311  nobody judges it
     letters = zip(labels(len(solvers)), solvers, strict=True)
-    layout = Layout("", tuple(Item(letter, solver, "", "") for letter, solver in letters))
-    return AssignedBallot(
-        key=0,
+    items = tuple(Item(letter, solver, "", "") for letter, solver in letters)
+    layout = Layout(id="", items=items)
+    return TaskRow(
         public_id=str(number),
-        person_key=0,
         problem=group.problem,
         block=group.block,
         occasion=occasion,
@@ -141,11 +139,9 @@ def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool)
         position=number,
         solvers=solvers,
         head=0,
-        submitted=None,
         seconds=0.0,
         views={},
-        opened_at=None,
+        layout_id="",
         layout=layout,
-        placed=None,
-        saved_at=None,
+        layouts=[layout],
     )

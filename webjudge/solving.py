@@ -17,10 +17,10 @@ from quem.blinding.rendering import render_page_text
 from quem.solutions.files import kind_of
 from quem.solutions.model import Sheet, SolutionFile
 from quem.solving.checking import named_in, upload_trouble
-from quem.store.ballots import ClosedError, PausedError, SubmittedError
-from quem.store.digests import revision_id
+from quem.store.assignment import assign_tasks
+from quem.store.clock import spent_on
 from quem.store.events import record
-from quem.store.exporting import Receipt
+from quem.store.exporting import receipts_of
 from quem.store.people import (
     EXPERIENCE,
     EXPERIENCE_AGAIN,
@@ -29,29 +29,23 @@ from quem.store.people import (
     minutes_left,
     note_replies,
     people_of,
-    replies_of,
     reply_after,
     withdraw,
 )
-from quem.store.solving import (
+from quem.store.solving import run_clock, settle, start_task
+from quem.store.uploads import UploadFolder, add_upload, bytes_left, uploads_of
+from quem.store.work import (
     Answer,
-    StaleAnswerError,
-    add_upload,
-    assign_tasks,
-    bytes_left,
+    Change,
+    ClosedError,
+    PausedError,
+    StaleError,
+    SubmittedError,
     last_answer,
-    receipt_of,
-    run_clock,
-    save_answer,
-    settle,
-    spent_on,
-    start_task,
-    task_of_subject,
+    save,
+    task_of,
     tasks_of,
-    upload_of,
-    uploads_of,
 )
-from quem.store.uploads import UploadFolder
 from webjudge.access import (
     current_person,
     lacks_consent,
@@ -83,8 +77,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.models import PersonRow
-    from quem.store.solving import SolvingTask, Upload
+    from quem.store.models import Kind, PersonRow, TaskRow, UploadRow
     from quem.studyfile.models import Solving
 
 
@@ -199,7 +192,7 @@ def task(gid: str) -> str:
         go("solve.home")
     page = {**area.page(site(), person), "task": entry, "solving": _solving(), "limit": _limit()}
     with site().store.read() as c:
-        mine = task_of_subject(c, person.key, gid)
+        mine = task_of(c, person.key, gid)
         answer, held = last_answer(c, mine), uploads_of(c, mine)
     if mine.opened_at is None:
         return render_template("solve/start.html", **page)
@@ -218,11 +211,11 @@ def task(gid: str) -> str:
             "key": gid,
             "layout": "",
             "contents": {},
-            "revision": answer.base,
+            "revision": mine.revision,
             "submitted": False,
             "preview": False,
             "ended": mine.ended,
-            "state": {"text": answer.text, "files": list(answer.files)},
+            "state": answer.to_json(),
             "files": described,
             "clock": _clock(mine),
             "mostFiles": MOST_FILES,
@@ -255,26 +248,23 @@ def state(gid: str) -> Response:
     text, files = body.state.text, tuple(body.state.files)
     if body.submit and not (text.strip() or files):
         raise RefusedError("empty")
-    answer = Answer(
-        str(body.base), body.client, body.change, text, files, "submit" if body.submit else "save"
-    )
+    kind: Kind = "submit" if body.submit else "save"
+    change = Change(str(body.base), body.client, body.change, "", Answer(text, files), kind)
     names = _named(gid, body.state) if body.submit else []
-    with site().store.write() as c:
-        person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
-        try:
-            saved = save_answer(c, person, gid, answer)
-        except StaleAnswerError as stale:
-            newer = {"text": stale.answer.text, "files": list(stale.answer.files)}
-            raise RefusedError(
-                "stale", revision=stale.answer.base, submitted=stale.ended, state=newer
-            ) from None
-        if saved.is_ended and names and not (saved.is_retry or mine.practice):
-            # Its author was asked and sent it as it is: the organizer reviews it.
-            about = {"problem": mine.problem, "count": len(names)}
-            record(c, site().id, "subject", "answer-names", person.key, **about)
+    try:
+        with site().store.write() as c:
+            person = current_person(c, "subject")
+            saved = save(c, person, gid, change)
+            mine = task_of(c, person.key, gid)
+            if saved.is_ended and names and not (saved.is_retry or mine.practice):
+                # Its author was asked and sent it as it is: the organizer reviews it.
+                about = {"problem": mine.problem, "count": len(names)}
+                record(c, site().id, "subject", "answer-names", person.key, **about)
+    except StaleError as stale:
+        now = {"revision": stale.revision, "submitted": stale.submitted}
+        raise RefusedError("stale", **now, state=stale.state.to_json()) from None
     after = url_for("solve.home", submitted=gid, _anchor="problems") if saved.is_ended else ""
-    return acknowledged(revision_id(saved.number, saved.at), saved.at, saved.receipt, after)
+    return acknowledged(saved, after)
 
 
 @solve.post("/t/<gid>/skip", defaults={"kind": "skip"})
@@ -282,13 +272,12 @@ def state(gid: str) -> Response:
 def end(gid: str, kind: Literal["skip", "reopen"]) -> AnyResponse:
     """Skip a problem, with how many more minutes it would take, or open an ended one again."""
     minutes = request.form.get("minutes", "").strip()
-    refusals = ClosedError, PausedError, SubmittedError, StaleAnswerError
+    refusals = ClosedError, PausedError, SubmittedError, StaleError
     with suppress(*refusals), site().store.write() as c:
         person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
-        last = last_answer(c, mine)
-        change = f"{kind}-{gid}", mine.head + 1
-        save_answer(c, person, gid, Answer(mine.head, *change, last.text, last.files, kind))
+        mine = task_of(c, person.key, gid)
+        last, number = last_answer(c, mine), mine.head + 1
+        save(c, person, gid, Change(mine.revision, f"{kind}-{gid}", number, "", last, kind))
         if kind == "reopen":
             return redirect(url_for("solve.task", gid=gid), code=303)
         if re.fullmatch("[0-9]{1,5}", minutes):
@@ -303,7 +292,7 @@ def after_problem(gid: str) -> AnyResponse:
     given = read_answers(questions, request.form)
     with site().store.write() as c:
         person = _changing(c)
-        mine = task_of_subject(c, person.key, gid)
+        mine = task_of(c, person.key, gid)
         if mine.practice or not mine.ended:
             abort(404)
         if lack(questions, given):
@@ -337,7 +326,7 @@ def preview(gid: str) -> Response:
     """Show a text as judges will see it."""
     body = PreviewBody.read()
     with site().store.read() as c:
-        task_of_subject(c, current_person(c, "subject").key, gid)
+        task_of(c, current_person(c, "subject").key, gid)
     return jsonify({"html": str(render_unsaved(body.text))})
 
 
@@ -349,7 +338,7 @@ def files(gid: str) -> Response:
     ending = PurePosixPath(name).suffix.casefold()
     with site().store.read() as c:
         person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
+        mine = task_of(c, person.key, gid)
         answer, left = last_answer(c, mine), bytes_left(c, person)
     if len(answer.files) >= MOST_FILES:
         raise RefusedError("file-count", most=MOST_FILES)
@@ -386,8 +375,8 @@ def _check(received: Path, ending: str) -> None:
 def uploaded(gid: str, public_id: str) -> Response:
     """Send a file back to who uploaded it, to be saved and never shown."""
     with site().store.read() as c:
-        mine = task_of_subject(c, current_person(c, "subject").key, gid)
-        held = upload_of(c, mine, public_id)
+        mine = task_of(c, current_person(c, "subject").key, gid)
+        held = next((one for one in uploads_of(c, mine) if one.public_id == public_id), None)
     if held is None:
         abort(404)
     try:
@@ -405,7 +394,7 @@ def uploaded(gid: str, public_id: str) -> Response:
 def file(gid: str, token: str) -> Response:
     """Send an image of the statement, cleaned."""
     with site().store.read() as c:
-        mine = task_of_subject(c, current_person(c, "subject").key, gid)
+        mine = task_of(c, current_person(c, "subject").key, gid)
     if mine.opened_at is None:
         abort(404)
     return send_one(site(), gid, statement_files(site(), mine.problem), token)
@@ -414,7 +403,7 @@ def file(gid: str, token: str) -> Response:
 def _admitted(c: Session) -> tuple[PersonRow, Area, dict[str, str]]:
     """The subject, where they are, and their replies."""
     person = current_person(c, "subject")
-    return person, Area("solve", state_of(c, "subject")), replies_of(c, person)
+    return person, Area("solve", state_of(c, "subject")), person.replies
 
 
 def _changing(c: Session) -> PersonRow:
@@ -464,7 +453,7 @@ def _listed(c: Session, area: Area, person: PersonRow) -> list[dict[str, Any]]:
                 rng, practice, order = random.SystemRandom(), solving.practice, solving.order
                 assign_tasks(writer, person, _problems(), practice=practice, order=order, rng=rng)
             for one in tasks_of(writer, person.key):
-                settle(writer, person, one)
+                settle(writer, one)
             return _entries(writer, area, person, wanted)
     return _entries(c, area, person, wanted)
 
@@ -473,9 +462,9 @@ def _entries(
     c: Session, area: Area, person: PersonRow, wanted: Container[str]
 ) -> list[dict[str, Any]]:
     tasks = [task for task in tasks_of(c, person.key) if task.problem in wanted]
-    receipts = {task.public_id: receipt_of(c, site().id, task) for task in tasks}
-    made = {gid: Receipt(*receipt) for gid, receipt in receipts.items() if receipt}
-    return listed(site(), area, tasks, made)
+    receipts, submitted = receipts_of(c, person.key), {t.public_id for t in tasks if t.is_submitted}
+    kept = {gid: receipt for gid, receipt in receipts.items() if gid in submitted}
+    return listed(site(), area, tasks, kept)
 
 
 def _entry(entries: list[dict[str, Any]], gid: str) -> dict[str, Any]:
@@ -485,13 +474,13 @@ def _entry(entries: list[dict[str, Any]], gid: str) -> dict[str, Any]:
     return entry
 
 
-def _described(gid: str, held: Upload) -> dict[str, Any]:
+def _described(gid: str, held: UploadRow) -> dict[str, Any]:
     url = url_for("solve.uploaded", gid=gid, public_id=held.public_id)
     return {"id": held.public_id, "name": held.name, "size": held.size, "url": url}
 
 
-def _clock(mine: SolvingTask) -> dict[str, Any]:
-    spent = spent_on([mine])[mine.key]
+def _clock(mine: TaskRow) -> dict[str, Any]:
+    spent = spent_on(mine)
     left = None if mine.limit_seconds is None else max(0.0, mine.limit_seconds - spent.limited)
     return {
         "work": round(spent.work, 1),
@@ -504,7 +493,7 @@ def _clock(mine: SolvingTask) -> dict[str, Any]:
 def _named(gid: str, answer: AnswerState) -> list[str]:
     """What could show judges who wrote an answer, with where it is."""
     with site().store.read() as c:
-        mine = task_of_subject(c, current_person(c, "subject").key, gid)
+        mine = task_of(c, current_person(c, "subject").key, gid)
         held = {one.public_id: one for one in uploads_of(c, mine)}
         people = people_of(c, site().id, "subject")
     if not held.keys() >= set(answer.files):

@@ -9,16 +9,12 @@ from flask import abort, url_for
 from quem.errors import QuemError
 from quem.solving.closing import close_solving
 from quem.store.audit_log import audit_events
+from quem.store.clock import spent_on
 from quem.store.links import count_unlinked
 from quem.store.people import EXPERIENCE, EXPERIENCE_AGAIN, people_of
-from quem.store.solving import (
-    discard_solving_trial,
-    set_solving,
-    solving_state,
-    spent_on,
-    tasks_of,
-)
+from quem.store.studies import discard_solving_trial, set_solving, solving_state
 from quem.store.uploads import UploadFolder
+from quem.store.work import tasks_of
 from webjudge.access import acting, site
 from webjudge.confirmations import Confirmation
 from webjudge.dashboard_pages import ask, back, dashboard_page, require_sure
@@ -118,7 +114,6 @@ def _people() -> list[dict[str, Any]]:
         rows = []
         for one in everybody:
             tasks = [task for task in tasks_of(c, one.key) if not task.practice]
-            spent = spent_on(tasks)
             ended = [task for task in tasks if task.ended]
             said = one.replies
             rows.append(
@@ -128,7 +123,7 @@ def _people() -> list[dict[str, Any]]:
                     "solved": sum(task.ended in ("submit", "timeout") for task in ended),
                     "skipped": sum(task.ended == "skip" for task in ended),
                     "total": len(tasks) or total_of(site(), "subject"),
-                    "seconds": sum(time.work for time in spent.values()),
+                    "seconds": sum(spent_on(task).work for task in tasks),
                     "experience": said.get(EXPERIENCE, ""),
                     "again": said.get(EXPERIENCE_AGAIN, ""),
                     "status": _status(one, bool(tasks) and len(ended) == len(tasks)),

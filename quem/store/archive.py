@@ -16,10 +16,11 @@ from sqlalchemy.exc import IntegrityError
 from quem import __version__
 from quem.errors import Mistake, QuemError
 from quem.io.text import shown
-from quem.store.layouts import Item
 from quem.store.models import (
     Base,
     EventRow,
+    Item,
+    Items,
     Layout,
     PersonRow,
     RevisionRow,
@@ -228,7 +229,9 @@ def _value(column: Column[Any], value: object) -> object:
             result = read(value)
             break
     else:
-        result = _json(column.name, value) if isinstance(column.type, JSON) else _string(value)
+        result = (
+            _json(column.name, value) if isinstance(column.type, JSON | Items) else _string(value)
+        )
     if result is None:
         raise _WrongError(f"{column.name} cannot be {shown(str(value))}")
     return result
@@ -422,7 +425,7 @@ def _insert(c: Session, study_id: str, rows: dict[str, list[Row]]) -> None:
         if table in keys:
             for row in copies:
                 number = row.pop("key")
-                made = insert(model).values(row).returning(model.__table__.c.key)
+                made = insert(model.__table__).values(row).returning(model.__table__.c.key)
                 keys[table][number] = c.execute(made).scalar_one()
         elif table != "study" and copies:
-            c.execute(insert(model), copies)
+            c.execute(insert(model.__table__), copies)

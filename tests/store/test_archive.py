@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from quem.errors import QuemError
 from quem.store import studies
 from quem.store.archive import FORMAT, TABLES, archive_text, read_archive, restore_archive
-from quem.store.ballots import add_seconds
 from quem.store.engine import open_store
 from quem.store.exporting import submitted_rankings
 from quem.store.location import locate_database
@@ -28,6 +27,7 @@ from quem.store.people import (
     revoke_link,
 )
 from quem.store.state import Comparison, State
+from quem.store.work import add_seconds
 from tests.store.made import (
     PLAN,
     STUDY,
@@ -145,7 +145,7 @@ def test_nothing_is_lost_between_databases(
         with other.write() as c:
             studies.set_state(c, STUDY, "open", "shell")
             add_person(c, STUDY, "judge", "J77", "shell")
-        assert save(other, ballot(other, "J77")).revision == 1
+        assert save(other, ballot(other, "J77")).number == 1
         other.close()
 
 

@@ -233,10 +233,7 @@ def _cookie_options() -> dict[str, Any]:
 
 
 def sender(app: Flask, cookies: str) -> str:
-    """Give a word for whoever has one of the cookies of a header; empty where nobody has.
-
-    Asked before a large body is received.
-    """
+    """Who holds one of the cookies of a header, as a word; empty where nobody does."""
     served: Site = app.extensions["quem"]
     held = parse_cookie(cookies)
     for role in ROLES:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def file_token(site: Site, gid: str, file: SolutionFile) -> str:
-    """Give what names a file in a judge's addresses: a keyed hash of its bytes.
+    """What names a file in addresses: a keyed hash of its bytes.
 
     So an address never leads to other bytes, and a picture that a browser kept can never appear
     under another letter. It is another one for each judge and group.
@@ -35,10 +35,9 @@ def file_token(site: Site, gid: str, file: SolutionFile) -> str:
         return "gone"
 
 
-def send_file(site: Site, ballot: TaskRow, token: str, page: int | None = None) -> Response:
-    """Send an image of a ballot's solutions or statement, or a page of a document."""
-    files = [*_solutions(site, ballot), *statement_files(site, ballot.problem)]
-    return send_one(site, ballot.public_id, files, token, page)
+def send_file(site: Site, task: TaskRow, token: str, page: int | None = None) -> Response:
+    """Send an image of a task's solutions or statement, or a page of a document."""
+    return send_one(site, task.public_id, _files(site, task), token, page)
 
 
 def send_one(
@@ -77,17 +76,13 @@ def send_one(
     return response
 
 
-def _solutions(site: Site, ballot: TaskRow) -> Iterator[tuple[str, SolutionFile]]:
-    """Each file of a ballot's solutions, with what it is called when it is saved."""
-    for letter, solver in ballot.layout.solvers.items() if ballot.layout else ():
-        solution = site.solution(ballot.problem, solver)
+def _files(site: Site, task: TaskRow) -> Iterator[tuple[str, SolutionFile]]:
+    """Each file that a task shows, with what it is called when it is saved."""
+    for letter, solver in task.layout.solvers.items() if task.layout else ():
+        solution = site.solution(task.problem, solver)
         for number, file in enumerate(solution.files if solution else (), 1):
             yield f"{letter}-{number}", file
-
-
-def statement_files(site: Site, problem: str) -> list[tuple[str, SolutionFile]]:
-    """Each file of a statement and its translations, with what it is called when it is saved."""
-    sheet = site.solutions.statements.get(problem)
+    sheet = site.solutions.statements.get(task.problem)
     sheets = (sheet, *sheet.translations.values()) if sheet else ()
-    files = (file for one in sheets for file in one.files)
-    return [(f"statement-{number}", file) for number, file in enumerate(files, 1)]
+    for number, file in enumerate((file for one in sheets for file in one.files), 1):
+        yield f"statement-{number}", file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
@@ -199,16 +200,14 @@ def makers() -> str:
     """Ask who made a solution, one after another, once all is submitted."""
     with site().store.read() as c:
         person, area, ballots = _admitted(c)
-        drawn, left = _makers(c, person, ballots)
+        count, left = _makers(c, person, ballots)
+        tasks = listed(site(), area, ballots, {})
     if not left:
         go("judge.done")
     ballot, solver = left[0]
     _, group = _planned(ballots, ballot.public_id)
-    tasks = listed(site(), area, ballots, {})
     page = maker_page(site(), area, ballot, solver, site().contents(group), tasks)
-    return render_template(
-        "judge/maker.html", **page, n=len(drawn) - len(left) + 1, n_all=len(drawn)
-    )
+    return render_template("judge/maker.html", **page, n=count - len(left) + 1, n_all=count)
 
 
 @judge.post("/makers")
@@ -411,35 +410,27 @@ def _dealt(c: Session, person: PersonRow) -> list[TaskRow]:
 
 def _makers(
     c: Session, person: PersonRow, ballots: Sequence[TaskRow]
-) -> tuple[list[tuple[TaskRow, str]], list[tuple[TaskRow, str]]]:
-    """The solutions whose makers the judge is to guess, and those that are left."""
-    is_asked = site().spec.judging.ask_maker and _area(c).state in ("trial", "open")
-    is_done = all(ballot.is_complete for ballot in ballots if not ballot.practice)
-    if lacks_consent(person) or not (is_asked and is_done):
-        return [], []
-    drawn, guessed = _drawn_makers(c, person, ballots), guessed_makers(c, person)
-    if guessed is None:
-        return drawn, []
-    return drawn, [one for one in drawn if (one[0].problem, one[1]) not in guessed]
+) -> tuple[int, list[tuple[TaskRow, str]]]:
+    """How many solutions' makers the judge is to guess, and those solutions that are left.
 
-
-def _drawn_makers(
-    c: Session, person: PersonRow, ballots: Sequence[TaskRow]
-) -> list[tuple[TaskRow, str]]:
-    """Draw the solutions whose makers a judge guesses, of those that they placed.
-
-    By the study's secret, so they are the same each time.
+    Drawn of those that they placed by the study's secret, so they are the same each time.
     """
+    is_asked = site().spec.judging.ask_maker and _area(c).state in ("trial", "open")
+    counting = [ballot for ballot in ballots if not ballot.practice]
+    if lacks_consent(person) or not is_asked or not all(b.is_complete for b in counting):
+        return 0, []
     placed = {
-        (ballot.problem, solver): (ballot, solver)
-        for ballot in ballots
-        if ballot.occasion == 1 and not ballot.practice and ballot.layout
-        for group in current_state(c, ballot).ranked
-        for solver in group
-        if solver in ballot.layout.letters
+        (ballot.problem, solver): ballot
+        for ballot in counting
+        if ballot.occasion == 1
+        for solver in chain.from_iterable(current_state(c, ballot).ranked)
+        if solver in _letters(ballot)
     }
-    drawn = sorted(placed, key=lambda place: keyed(site().secret, "maker", person.id, *place))
-    return [placed[place] for place in drawn[:MOST_MAKERS]]
+    by_chance = sorted(placed, key=lambda one: keyed(site().secret, "maker", person.id, *one))
+    drawn, guessed = by_chance[:MOST_MAKERS], guessed_makers(c, person)
+    # Whoever skipped the rest is not asked again.
+    left = [] if guessed is None else [one for one in drawn if one not in guessed]
+    return len(drawn), [(placed[one], one[1]) for one in left]
 
 
 def _planned(ballots: list[TaskRow], gid: str) -> tuple[TaskRow, Group]:

@@ -171,7 +171,7 @@ def home_page(
         "briefing": page_text(briefing),
         "consent": page_text(consent),
         "consented": bool(person and person.consented_at) or not consent,
-        "declined": bool(person and person.declined_at),
+        "declined": bool(consent and person and person.declined_at),
         "tasks": tasks,
         "next": next_task(tasks),
         "done": bool(counting)
@@ -446,7 +446,7 @@ def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
 
 
 def asked_at_the_end(site: Site) -> tuple[Question, ...]:
-    """Give the questions that the page of thanks asks."""
+    """The questions that the page of thanks asks."""
     return tuple(q for q in site.spec.judging.questions if q.about == "study")
 
 

@@ -66,7 +66,7 @@ from webjudge.bodies import (
     acknowledged,
 )
 from webjudge.errors import RefusedError, go
-from webjudge.files import send_one, statement_files
+from webjudge.files import send_file
 from webjudge.pages import Area, home_page, lack, listed, read_answers, statement
 from webjudge.security import policy
 
@@ -108,29 +108,19 @@ def home() -> str:
     if person.declined_at is None:
         note_visit(person)
     page = home_page(site(), area, entries, person)
-    solving, ended = _solving(), [one for one in entries if one["ended"] and not one["practice"]]
-    asked_after = [question.id for question in solving.asked_after]
+    page["next"] = next((e for e in entries if e["url"] and not e["ended"]), None)
     return render_template(
         "solve/welcome.html",
-        **{**page, "next": next((e for e in entries if e["url"] and not e["ended"]), None)},
-        withdrawn=person.is_gone,
+        **page,
+        person=person,
         ready=ready,
-        finished=person.finished_at is not None,
+        pending=_pending(entries, replies),
         n_problems=len(_problems()),
         limit=_limit(),
-        solving=solving,
+        solving=_solving(),
         replies=replies,
         experience=replies.get(EXPERIENCE, ""),
         again=replies.get(EXPERIENCE_AGAIN, ""),
-        # The first problem that has ended and whose questions were not answered.
-        pending=next(
-            (
-                e
-                for e in ended
-                if any(reply_after(q, e["problem"]) not in replies for q in asked_after)
-            ),
-            None,
-        ),
         unit=site().spec.experience_unit,
         missing=request.args.get("missing", ""),
     )
@@ -175,7 +165,7 @@ def leave_study() -> AnyResponse:
     """Delete all that the subject wrote."""
     if request.form.get("sure") == "yes":
         with site().store.write() as c:
-            gone = withdraw(c, _changing(c))  # what is written into the study's folder would stay
+            gone = withdraw(c, _changing(c))  # of a closed session the study's folder has it
         _uploads().remove(gone)
     return redirect(url_for("solve.home"), code=303)
 
@@ -199,7 +189,8 @@ def task(gid: str) -> str:
     if mine.running == "pause":
         # Who sees the problem is at work on it.
         with site().store.write() as c:
-            mine = run_clock(c, person, gid, mine.holder or "start", "work", take=True)
+            run_clock(c, person, gid, mine.holder or "start", "work", take=True)
+            mine = task_of(c, person.key, gid)
     described = {upload.public_id: _described(gid, upload) for upload in held}
     return render_template(
         "solve/task.html",
@@ -397,7 +388,7 @@ def file(gid: str, token: str) -> Response:
         mine = task_of(c, current_person(c, "subject").key, gid)
     if mine.opened_at is None:
         abort(404)
-    return send_one(site(), gid, statement_files(site(), mine.problem), token)
+    return send_file(site(), mine, token)
 
 
 def _admitted(c: Session) -> tuple[PersonRow, Area, dict[str, str]]:
@@ -465,6 +456,16 @@ def _entries(
     receipts, submitted = receipts_of(c, person.key), {t.public_id for t in tasks if t.is_submitted}
     kept = {gid: receipt for gid, receipt in receipts.items() if gid in submitted}
     return listed(site(), area, tasks, kept)
+
+
+def _pending(entries: list[dict[str, Any]], replies: dict[str, str]) -> dict[str, Any] | None:
+    """The first problem that has ended and whose questions were not answered."""
+    asked = [question.id for question in _solving().asked_after]
+    for one in entries:
+        lacks = any(reply_after(name, one["problem"]) not in replies for name in asked)
+        if one["ended"] and lacks and not one["practice"]:
+            return one
+    return None
 
 
 def _entry(entries: list[dict[str, Any]], gid: str) -> dict[str, Any]:

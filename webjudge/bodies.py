@@ -35,6 +35,12 @@ def _check_files(files: list[str]) -> list[str]:
     return files
 
 
+def _check_language(code: str) -> str:
+    if code not in LANGUAGES:
+        raise ValueError("is no language of the pages")
+    return code
+
+
 Client = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,44}$")]
 Seconds = Annotated[float, Field(ge=0)]
 Text = Annotated[str, AfterValidator(_check_text)]
@@ -139,7 +145,7 @@ class ConsentForm(Form):
 class LanguageForm(Form):
     """A language, and the task whose page was in another."""
 
-    language: Literal[tuple(LANGUAGES)]  # type: ignore[valid-type]
+    language: Annotated[str, AfterValidator(_check_language)]
     gid: str = ""
 
 

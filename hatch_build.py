@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from datetime import UTC, datetime
 from gettext import c2py
 from pathlib import Path
 from typing import Any
@@ -142,6 +143,8 @@ def compile_texts(folder: Path) -> None:
         locale = Locale.parse(path.stem, sep="-")
         with path.open("rb") as source:
             catalog = read_po(source, locale=locale)
+        # A build comes to the same bytes at any time.
+        catalog.creation_date = catalog.revision_date = datetime.fromtimestamp(0, UTC)
         with path.with_suffix(".mo").open("wb") as target:
             write_mo(target, catalog)
         rule, form = locale.plural_form, c2py(catalog.plural_expr)

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from quem.store.makers import GUESSES  # noqa: TC001  pydantic reads it
+from quem.store.state import Text
 from webjudge.languages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ _TOO_LARGE = "too_large"
 def _check_text(text: str) -> str:
     if len(text.encode()) > LONGEST_TEXT:
         raise PydanticCustomError(_TOO_LARGE, "is too large")
-    if "\0" in text:  # which PostgreSQL's text cannot hold
-        raise ValueError("has a NUL")
     return text
 
 
@@ -43,7 +42,7 @@ def _check_language(code: str) -> str:
 
 Client = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{8,44}$")]
 Seconds = Annotated[float, Field(ge=0)]
-Text = Annotated[str, AfterValidator(_check_text)]
+LongText = Annotated[Text, AfterValidator(_check_text)]
 
 
 class Body(BaseModel):
@@ -88,23 +87,23 @@ class SaveBody(ReopenBody):
     submit: bool
 
 
-class AnswerState(Body):
+class CheckBody(Body):
     """An answer to a problem."""
 
-    text: Text
+    text: LongText
     files: Annotated[list[str], AfterValidator(_check_files)]
 
 
 class AnswerBody(SaveBody):
     """A change of an answer."""
 
-    state: AnswerState
+    state: CheckBody
 
 
 class PreviewBody(Body):
     """A text that is to be shown as judges will see it."""
 
-    text: Text
+    text: LongText
 
 
 class ClockBody(Body):

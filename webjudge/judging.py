@@ -61,7 +61,7 @@ from webjudge.pages import (
 from webjudge.solution_review import freeze
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
@@ -368,7 +368,7 @@ def _is_answered(state: State) -> bool:
         if not question.required or question.about == "study":
             continue
         if question.about == "placement":
-            given = state.sure
+            given: Mapping[str, str] = state.sure
         else:
             shelf = state.written if question.kind == "text" else state.answers
             given = shelf.get(question.id, {})

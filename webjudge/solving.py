@@ -33,9 +33,9 @@ from quem.store.people import (
     withdraw,
 )
 from quem.store.solving import run_clock, settle, start_task
+from quem.store.state import AnswerState
 from quem.store.uploads import UploadFolder, add_upload, bytes_left, uploads_of
 from quem.store.work import (
-    Answer,
     Change,
     ClosedError,
     PausedError,
@@ -59,7 +59,7 @@ from webjudge.bodies import (
     LONGEST_TEXT,
     MOST_FILES,
     AnswerBody,
-    AnswerState,
+    CheckBody,
     ClockBody,
     ExperienceForm,
     PreviewBody,
@@ -240,7 +240,7 @@ def state(gid: str) -> Response:
     if body.submit and not (text.strip() or files):
         raise RefusedError("empty")
     kind: Kind = "submit" if body.submit else "save"
-    change = Change(str(body.base), body.client, body.change, "", Answer(text, files), kind)
+    change = Change(str(body.base), body.client, body.change, "", AnswerState(text, files), kind)
     names = _named(gid, body.state) if body.submit else []
     try:
         with site().store.write() as c:
@@ -309,7 +309,7 @@ def clock(gid: str) -> Response:
 @solve.post("/t/<gid>/check")
 def check(gid: str) -> Response:
     """Say what in an answer could show judges who wrote it."""
-    return jsonify({"named": _named(gid, AnswerState.read())})
+    return jsonify({"named": _named(gid, CheckBody.read())})
 
 
 @solve.post("/t/<gid>/preview")
@@ -491,7 +491,7 @@ def _clock(mine: TaskRow) -> dict[str, Any]:
     }
 
 
-def _named(gid: str, answer: AnswerState) -> list[str]:
+def _named(gid: str, answer: CheckBody) -> list[str]:
     """What could show judges who wrote an answer, with where it is."""
     with site().store.read() as c:
         mine = task_of(c, current_person(c, "subject").key, gid)

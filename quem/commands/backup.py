@@ -12,7 +12,7 @@ from quem.commands.options import DURATION, database_option, study_argument
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from quem.store.copying import Copy
+    from quem.store.backup import Copy
 
 Command = Any  # a function, or a command that click made of one
 _KEEP = 48
@@ -142,7 +142,7 @@ def _tell(copy: Copy) -> None:
 
 
 def _restore(study: Path, copy: Path, database: str | None, *, replace: bool) -> None:
-    from quem.store.backup import UPLOADS, stem_of
+    from quem.store.backup import uploads_beside
     from quem.store.location import locate_database
     from quem.store.restoring import restore_copy
     from quem.store.uploads import UploadFolder
@@ -151,7 +151,7 @@ def _restore(study: Path, copy: Path, database: str | None, *, replace: bool) ->
     study_id = read_study(study).id
     place = locate_database(study, database)
     restored = restore_copy(place, study_id, copy, replace=replace)
-    UploadFolder(study).take_back(copy.parent / f"{stem_of(study_id)}{UPLOADS}")
+    UploadFolder(study).take_back(uploads_beside(copy, study_id))
     if restored.kept:
         click.echo(f"kept the old database as {restored.kept}", err=True)
     rows, last = restored.holdings.rows, restored.holdings.last_at

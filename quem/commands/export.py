@@ -116,7 +116,7 @@ def export(
         with store.read() as c:
             rankings = submitted_rankings(c, draft.spec.id)
             tables = _tables(c, draft.spec.id, rankings) if archive is None else {}
-            whole = _archive(c, draft, pseudonyms=pseudonyms) if archive is not None else ""
+            whole = "" if archive is None else _archive(c, draft, pseudonyms=pseudonyms)
     if archive is not None:
         files = {archive.name: whole}
         if pseudonyms:
@@ -143,11 +143,14 @@ def export(
 def _archive(c: Session, draft: StudyFile, *, pseudonyms: bool) -> str:
     from quem.seal import seal_of
     from quem.store.archive import archive_text
+    from quem.store.uploads import UploadFolder
 
+    uploads = None if pseudonyms else UploadFolder(draft.path)
     seal = seal_of(draft) if draft.spec and draft.spec.kind == "experience" else None
     if seal and pseudonyms:
         seal = seal.without_names()
-    return archive_text(c, draft.spec.id if draft.spec else "", seal.to_dict() if seal else None)
+    study_id = draft.spec.id if draft.spec else ""
+    return archive_text(c, study_id, seal.to_dict() if seal else None, uploads)
 
 
 def _shared(study: Path, database: str | None, archive: str, path: Path) -> dict[str, str]:
@@ -175,11 +178,8 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
         raise QuemError(
             Mistake(
                 draft.name,
-                message=(
-                    f"the judging session is still {now}; close it in the dashboard (quem "
-                    "serve), or "
-                    "give --reveal, which is logged"
-                ),
+                message=f"the judging session is still {now}; close it in the dashboard (quem "
+                "serve), or give --reveal, which is logged",
             )
         )
 
@@ -187,12 +187,12 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
 def _tables(c: Session, study_id: str, rankings: list[SubmittedRanking]) -> dict[str, str]:
     """Rankings, and what judges answered where they answered anything."""
     from quem.store.answers import answers_table, answers_to_questions
-    from quem.store.exporting import long_table, pairs_of, pairs_table
+    from quem.store.exporting import long_table, pairs_table
     from quem.store.people import people_of
 
     files = {"rankings.csv": long_table(rankings)}
-    if pairs := list(pairs_of(rankings)):
-        files["pairs.csv"] = pairs_table(pairs)
+    if any(ranking.state.comparisons for ranking in rankings):
+        files["pairs.csv"] = pairs_table(rankings)
         click.echo(_SOME_PAIRS, err=True)
     if answers := list(answers_to_questions(rankings, people_of(c, study_id, "judge"))):
         files["answers.csv"] = answers_table(answers)

@@ -23,6 +23,7 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
     from quem.store.archive import read_archive, restore_archive
     from quem.store.engine import clear_refusals, open_store
     from quem.store.location import locate_database
+    from quem.store.uploads import UploadFolder
     from quem.studyfile.reading import read_study
 
     spec = read_study(study)
@@ -31,8 +32,8 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
     store = open_store(locate_database(study, database))
     try:
         with clear_refusals(store.place), store.write() as c:
-            counts = restore_archive(c, spec.id, rows, str(archive))
+            counts = restore_archive(c, spec.id, rows, str(archive), UploadFolder(study))
     finally:
         store.close()
-    summary = f"{counts['person']} people, {counts['task']} ballots, {counts['revision']} revisions"
+    summary = f"{counts['person']} people, {counts['task']} tasks, {counts['revision']} revisions"
     click.echo(f"restored {summary} into {store.place.name}", err=True)

@@ -72,7 +72,11 @@ def _names(study: Study, drawn: dict[str, str], rows: Mapping[str, list[Row]]) -
 
 def _renamed(rows: Mapping[str, list[Row]], of: Mapping[str, str]) -> dict[str, list[Row]]:
     """The rows with other names; practice, the log, links, and what judges wrote stay behind."""
-    ballots = [row for row in rows["task"] if not row["practice"]]
+    judges = [row for row in rows["person"] if row["role"] == "judge"]
+    of_judges = {row["key"] for row in judges}
+    ballots = [
+        row for row in rows["task"] if row["person_key"] in of_judges and not row["practice"]
+    ]
     kept = {row["key"] for row in ballots}
     layouts = [row for row in rows["layout"] if row["task_key"] in kept]
     # Their ids are hashes with the secret of the study.
@@ -81,7 +85,7 @@ def _renamed(rows: Mapping[str, list[Row]], of: Mapping[str, str]) -> dict[str, 
     tokens: defaultdict[str, str] = defaultdict(lambda: secrets.token_hex(32))
     return {
         "study": [{**rows["study"][0], "secret": secrets.token_hex(32)}],
-        "person": [_judge(row, of) for row in rows["person"] if row["role"] == "judge"],
+        "person": [_judge(row, of) for row in judges],
         "task": [_ballot(row, of, new_ids) for row in ballots],
         "layout": [
             {

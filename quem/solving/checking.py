@@ -49,7 +49,7 @@ def named_in(
 
 
 def _spec_with(spec: JudgedSpec, people: Iterable[PersonRow]) -> JudgedSpec:
-    """Give a study that has these people as its subjects, since closing has not named them yet."""
+    """The study with these people as its subjects, since closing has not named them yet."""
     subjects = tuple(
         Subject(id=one.id, name=one.name, experience=0.0) for one in people if not one.is_gone
     )

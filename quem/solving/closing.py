@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from quem.store.engine import Store
     from quem.store.models import PersonRow, TaskRow, UploadRow
-    from quem.store.work import Answer
+    from quem.store.state import AnswerState
     from quem.studyfile.relevance import JudgedSpec
 
 _STATES = {"submit": "submitted", "timeout": "timeout", "skip": "skipped"}
@@ -98,21 +98,17 @@ def write_solutions(c: Session, spec: JudgedSpec, study: Path) -> list[Path]:
 
 
 def session_table(study: Path) -> Path:
-    """Say where the table of subjects of a study is."""
+    """Where the table of subjects of a study is."""
     content = parse_document(read_text(study, str(study), what="study file"), str(study)).content
     named = content.get("subjects") if isinstance(content, dict) else None
     if not isinstance(named, str) or Path(named).name != named:
-        raise QuemError(
-            Mistake(
-                str(study),
-                message="subjects: name a file beside the study file, such as subjects.csv",
-            )
-        )
+        message = "name a file beside the study file, such as subjects.csv"
+        raise QuemError(Mistake(str(study), key="subjects", message=message))
     return study.parent / named
 
 
 def experience_of(replies: dict[str, str]) -> float | None:
-    """Give the experience that a subject said at the start, in the study's unit."""
+    """The experience that a subject said at the start, in the study's unit."""
     try:
         return float(replies[EXPERIENCE])
     except (KeyError, ValueError):
@@ -165,13 +161,10 @@ def _write_solution(
         for path in earlier if task.head else []:
             _remove(path)
         return
-    if len(parts) == 1:
-        [(name, content)] = parts.items()
-        target = folder / f"{subject.id}{Path(name).suffix}"
-        _write(target, content)
-    else:
-        target = folder / subject.id
-        _write_folder(target, parts)
+    name, content = next(iter(parts.items()))
+    is_one = len(parts) == 1
+    target = folder / (f"{subject.id}{Path(name).suffix}" if is_one else subject.id)
+    _write(target, content if is_one else parts)
     for path in earlier:
         if path != target:
             _remove(path)
@@ -179,14 +172,14 @@ def _write_solution(
 
 
 def _there(folder: Path, subject: str) -> Iterator[Path]:
-    """Find the solution of a subject in the folder of a problem."""
+    """The solution of a subject in the folder of a problem."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.name == subject or (path.stem == subject and path.is_file()):
             yield path
 
 
 def _parts(
-    answer: Answer, held: list[UploadRow], uploads: UploadFolder
+    answer: AnswerState, held: list[UploadRow], uploads: UploadFolder
 ) -> Iterator[tuple[str, bytes]]:
     if answer.text.strip():
         yield "answer.md", f"{answer.text.rstrip()}\n".encode()
@@ -197,36 +190,34 @@ def _parts(
         yield f"file-{number}{upload.ending}", content
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all; one that says the same already is left alone."""
-    if path.is_file() and path.read_bytes() == content:
+def _write(target: Path, content: bytes | dict[str, bytes]) -> None:
+    """Write a file or a folder of files, whole or not at all, unless it says the same already."""
+    if target.is_file() and target.read_bytes() == content:
         return
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
-        made = Path(file.name)
-        try:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-            made.chmod(0o644)
-            made.replace(path)
-        except OSError:
-            made.unlink()
-            raise
-    sync_folder(path.parent)
-
-
-def _write_folder(target: Path, parts: dict[str, bytes]) -> None:
-    """Write a folder, whole or not at all."""
-    if target.is_dir() and {p.name: p.read_bytes() for p in target.iterdir()} == parts:
+    if target.is_dir() and {one.name: one.read_bytes() for one in target.iterdir()} == content:
         return
-    made = Path(tempfile.mkdtemp(dir=target.parent, prefix="."))
-    for name, content in parts.items():
-        _write(made / name, content)
-    made.chmod(0o755)
-    if target.exists():
-        _remove(target)
-    made.replace(target)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".") as folder:
+        made = Path(folder, target.name)
+        if isinstance(content, bytes):
+            _write_file(made, content)
+        else:
+            made.mkdir()
+            made.chmod(0o755)
+            for name, part in content.items():
+                _write_file(made / name, part)
+            sync_folder(made)
+        if target.is_dir() or made.is_dir():
+            _remove(target)
+        made.replace(target)
     sync_folder(target.parent)
+
+
+def _write_file(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    path.chmod(0o644)
 
 
 def _remove(path: Path) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, fields
-from io import StringIO
 from typing import TYPE_CHECKING
 
 from quem.io.text import no_formula
+from quem.store.exporting import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,13 +32,12 @@ class Answer:
 def answers_to_questions(
     rankings: Iterable[SubmittedRanking], judges: Iterable[PersonRow]
 ) -> Iterator[Answer]:
-    """Give all answers: those of submitted rankings, and those at the end."""
+    """All answers: those of submitted rankings, and those at the end."""
     for ranking in rankings:
-        place = (ranking.judge, ranking.problem, ranking.block, ranking.occasion)
         for shelf in ("answers", "written"):
             for question, given in getattr(ranking.state, shelf).items():
                 for solver, answer in sorted(given.items()):
-                    yield Answer(*place, solver, question, answer, shelf == "written")
+                    yield Answer(*ranking.place, solver, question, answer, shelf == "written")
     for judge in judges:
         for shelf, given in judge.closing.items():
             for question, answer in given.items():
@@ -48,11 +46,9 @@ def answers_to_questions(
 
 def answers_table(answers: Iterable[Answer]) -> str:
     """Write answers as CSV, one row per answer; no text is a formula of a spreadsheet."""
-    text = StringIO()
     names = [field.name for field in fields(Answer) if field.name != "is_written"]
-    writer = csv.DictWriter(text, names, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    for one in answers:
-        answer = no_formula(one.answer) if one.is_written else one.answer
-        writer.writerow({**vars(one), "answer": answer})
-    return text.getvalue()
+    rows = (
+        vars(one) | {"answer": no_formula(one.answer) if one.is_written else one.answer}
+        for one in answers
+    )
+    return written(names, ([row[name] for name in names] for row in rows))

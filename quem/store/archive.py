@@ -6,95 +6,150 @@ Each line is checked before anything of it goes into a store.
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
+import inspect
 import json
-import math
-from typing import TYPE_CHECKING, Any, get_args
+from base64 import b64encode
+from io import StringIO
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args
 
-from sqlalchemy import JSON, Boolean, Double, Integer, insert, select
+from pydantic import AwareDatetime, Base64Bytes, ConfigDict, Field, create_model
+from pydantic import ValidationError as Invalid
+from pydantic_core import from_json
+from sqlalchemy import UniqueConstraint, insert, select
+from sqlalchemy import inspect as mapper_of
 from sqlalchemy.exc import IntegrityError
 
 from quem import __version__
-from quem.errors import Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import shown
 from quem.store.models import (
     Base,
     EventRow,
-    Item,
-    Items,
     Layout,
+    LetterRow,
     PersonRow,
     RevisionRow,
-    Role,
     StudyRow,
     TaskRow,
-    Utc,
-    now,
+    UploadRow,
 )
-from quem.store.state import InvalidStateError, State, seconds_of
+from quem.store.outbox import DOUBT
+from quem.store.schema import OLDER
+from quem.store.state import AnswerState, InvalidStateError, State, Text
+from quem.studyfile.document import dotted
+from quem.studyfile.schema import complaints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import Column, Select, Table
+    from sqlalchemy import ColumnElement
     from sqlalchemy.orm import Session
 
-FORMAT = 7
+    from quem.store.uploads import UploadFolder
+
+FORMAT = 8
 Row = dict[str, Any]
-# In the order in which they refer to each other.
-TABLES: dict[str, type[Base]] = {
-    model.__tablename__: model
-    for model in (
-        StudyRow,
-        PersonRow,
-        TaskRow,
-        Layout,
-        RevisionRow,
-        EventRow,
-    )
+_NUMBERED = ("person", "task")  # to which other rows refer
+_FIRST, _LAST = (dt.datetime(year, 1, 1, tzinfo=dt.UTC) for year in (2000, 9000))
+# How values of columns stand in an archive, where that says more than their annotations.
+_KINDS: dict[Any, Any] = {
+    str: Text,
+    int: Annotated[int, Field(ge=-(2**31), lt=2**31)],
+    dt.datetime: Annotated[AwareDatetime, Field(ge=_FIRST, lt=_LAST)],
 }
-# Columns that an archive does not hold: the header says the study, and nothing refers to
-# the keys of revisions and events.
-_UNKEPT = {
-    name: {"study_id"} if name in ("study", "person", "task") else {"study_id", "key"}
-    for name in TABLES
-}
-_UNIQUE: dict[str, list[tuple[str, ...]]] = {
-    "study": [("id",)],
-    "layout": [("task_key", "id")],
-    "person": [("key",), ("role", "id"), ("link_hash",)],
-    "task": [("key",), ("public_id",), ("person_key", "problem", "block", "occasion")],
-    "revision": [("task_key", "number")],
-    "event": [],
-}
-_WORDS = {
-    ("study", "state"): ("trial", "open", "paused", "closed"),
-    ("study", "solving"): ("trial", "open", "closed"),
-    ("person", "role"): get_args(Role),
-    ("revision", "kind"): ("save", "submit", "reopen"),
-}
-_MOST = 2**31
+_MORE: dict[str, Any] = {"upload": {"content": (Base64Bytes | None, None)}}
+_STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+_SETTLED = ("sent", "failed", "unknown")
 _MOST_MISTAKES = 20
 
 
+class _Table:
+    """A table as an archive has it: all columns but the study, which the header says.
+
+    Rows have a key only where others refer to it.
+    """
+
+    def __init__(self, row: type[Base]) -> None:
+        self.row, self.name = row, row.__tablename__
+        self.table = Base.metadata.tables[self.name]
+        annotations = inspect.get_annotations(row, eval_str=True)
+        fields: dict[str, Any] = {
+            attribute.columns[0].name: (_kind(annotations[attribute.key]), ...)
+            for attribute in mapper_of(row).column_attrs
+            if attribute.key != "study_id" and (attribute.key != "key" or self.name in _NUMBERED)
+        }
+        self.columns = list(fields)
+        fields |= {"table": (str, ...), **_MORE.get(self.name, {})}
+        self.model = create_model(self.name, __config__=_STRICT, **fields)
+        # The columns that refer to rows, with the tables of these
+        self.references = {
+            column.name: key.column.table.name
+            for column in self.table.c
+            for key in column.foreign_keys
+            if column.name != "study_id"
+        }
+        constraints = (one for one in self.table.constraints if isinstance(one, UniqueConstraint))
+        self.unique = [
+            names
+            for one in (self.table.primary_key, *constraints)
+            if (names := tuple(column.name for column in one if column.name in fields))
+        ]
+
+    def of(self, study_id: str) -> ColumnElement[bool]:
+        """The condition that a row is of a study."""
+        columns, people = self.table.c, select(PersonRow.key).where(PersonRow.study_id == study_id)
+        if self.name == "study":
+            return columns.id == study_id
+        if "study_id" in columns:
+            return columns.study_id == study_id
+        if "person_key" in columns:
+            return columns.person_key.in_(people)
+        return columns.task_key.in_(select(TaskRow.key).where(TaskRow.person_key.in_(people)))
+
+
+def _kind(annotation: Any) -> Any:  # noqa: ANN401  any type
+    """The type of a value in an archive, of the annotation of a column."""
+    (kind,) = get_args(annotation)
+    if not isinstance(kind, UnionType):
+        return _KINDS.get(kind, kind)
+    return Union[tuple(_KINDS.get(one, one) for one in get_args(kind))]  # noqa: UP007  not known here
+
+
+# In the order in which they refer to each other; sign-ins are not kept.
+TABLES = {
+    row.__tablename__: _Table(row)
+    for row in (
+        *(StudyRow, PersonRow, TaskRow, Layout),
+        *(UploadRow, RevisionRow, EventRow, LetterRow),
+    )
+}
+
+
 class _WrongError(Exception):
-    """What is wrong with a line."""
+    """What is wrong with a line, and in which key."""
+
+    def __init__(self, message: str, key: str = "") -> None:
+        self.message, self.key = message, key
+        super().__init__(message)
 
 
 def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
     """Read and check an archive."""
-    lines = text.removesuffix("\n").split("\n")
-    expected = _header(lines[0], name, study_id)
+    lines = enumerate(StringIO(text), 1)
+    expected = _header(next(lines, (1, ""))[1], name, study_id)
     reader = _Reader(study_id)
-    mistakes = []
-    for number, line in enumerate(lines[1:], 2):
+    mistakes, number = [], 1
+    for number, line in lines:
         try:
             reader.read(line)
         except _WrongError as error:
-            mistakes.append(Mistake(name, number, message=str(error)))
+            mistakes.append(Mistake(name, number, key=error.key, message=error.message))
         if len(mistakes) >= _MOST_MISTAKES:
             break
     if not mistakes:
-        mistakes = [Mistake(name, len(lines), message=m) for m in reader.lacks(expected)]
+        mistakes = [Mistake(name, number, message=one) for one in reader.lacks(expected)]
     if mistakes:
         raise QuemError(mistakes)
     return reader.rows
@@ -113,12 +168,7 @@ def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
     elif number > FORMAT:
         message = f"was written by a newer quem (format {number} of archives); update quem"
     elif number < FORMAT:
-        reader = "737ff1e7" if number == FORMAT - 1 else "77c7db1"
-        message = (
-            f"was written by an older quem (format {number} of archives); the last commit that "
-            f"reads it is {reader}, where `quem import` and then `quem export STUDY --format csv` "
-            "carry its rankings over"
-        )
+        message = OLDER
     elif not isinstance(counts, dict):
         message = "the header is damaged; take another copy of the archive"
     elif study != study_id:
@@ -135,25 +185,37 @@ class _Reader:
         self._study_id = study_id
         self.rows: dict[str, list[Row]] = {name: [] for name in TABLES}
         self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
-        self._keys: dict[str, set[int]] = {"person": set(), "task": set()}
+        self._roles: dict[int, str] = {}  # by the key of a person
+        self._owners: dict[int, int] = {}  # the person of each task
         self._shown: dict[tuple[int, str], list[str]] = {}  # solvers of each layout
+        self._uploads: set[tuple[int, str]] = set()  # with the task of each
 
     def read(self, line: str) -> None:
         """Check a line and keep its row."""
-        row = _parsed(line)
-        name = row.pop("table", None)
-        if not isinstance(name, str) or name not in TABLES:
-            raise _WrongError("is of no table that quem knows")
-        row = _typed(Base.metadata.tables[name], row)
-        self._check_unique(name, row)
-        self._check_references(name, row)
-        if name in self._keys:
-            self._keys[name].add(row["key"])
-        if name == "layout":
-            self._shown[row["task_key"], row["id"]] = [solver for _, solver, *_ in row["items"]]
-        if name == "revision":
-            self._check_ranking(row)
-        self.rows[name].append(row)
+        data = _parsed(line)
+        table = TABLES.get(str(data.get("table")))
+        if table is None:
+            raise _WrongError("is of no table that quem knows", "table")
+        try:
+            row = dict(table.model.model_validate_json(line))
+        except Invalid as error:
+            loc, message, _ = complaints(error, table.model, data)[0]
+            raise _WrongError(message, dotted(loc)) from None
+        del row["table"]
+        for names in table.unique:
+            value = tuple(row[name] for name in names)
+            seen = self._seen.setdefault((table.name, *names), set())
+            if value in seen and None not in value:
+                raise _WrongError(f"there is another {table.name} of that", " and ".join(names))
+            seen.add(value)
+        for name, other in table.references.items():
+            known = self._roles if other == "person" else self._owners
+            if row[name] is not None and row[name] not in known:
+                raise _WrongError(f"no line before says what {other} {row[name]} is", name)
+        check = getattr(self, f"_check_{table.name}", None)
+        if check:
+            check(row)
+        self.rows[table.name].append(row)
 
     def lacks(self, expected: dict[str, Any]) -> list[str]:
         """Say what should have come and did not."""
@@ -166,169 +228,95 @@ class _Reader:
             messages.append("holds no row of study")
         return messages
 
-    def _check_unique(self, table: str, row: Row) -> None:
-        for columns in _UNIQUE[table]:
-            value = tuple(row[column] for column in columns)
-            seen = self._seen.setdefault((table, *columns), set())
-            if value in seen and value != (None,):
-                raise _WrongError(f"there is another {table} of that {' and '.join(columns)}")
-            seen.add(value)
+    def _check_study(self, row: Row) -> None:
+        if row["id"] != self._study_id:
+            raise _WrongError(f"{shown(row['id'])} is not the study that the header names", "id")
 
-    def _check_ranking(self, row: Row) -> None:
-        try:
-            State.parse(row["state"], self._shown[row["task_key"], row["layout"]])
-        except KeyError:
-            raise _WrongError("no line before has the layout that it was made on") from None
-        except InvalidStateError as error:
-            raise _WrongError(f"is not a ranking of what was shown ({error})") from None
+    def _check_person(self, row: Row) -> None:
+        self._roles[row["key"]] = row["role"]
 
-    def _check_references(self, table: str, row: Row) -> None:
-        for other, known in self._keys.items():
-            number = row.get(f"{other}_key")
-            if number is not None and number not in known:
-                raise _WrongError(f"no line before says what {other} {number} is")
-        if table == "study" and row["id"] != self._study_id:
-            raise _WrongError(f"is of the study {shown(row['id'])}, and the header says another")
-        names = row.get("solvers") or []
+    def _check_task(self, row: Row) -> None:
+        self._owners[row["key"]] = row["person_key"]
+        names = row["solvers"] or []
         if len(names) != len(set(names)):
-            raise _WrongError("solvers names a solver twice")
+            raise _WrongError("names a solver twice", "solvers")
+
+    def _check_layout(self, row: Row) -> None:
+        self._shown[row["task_key"], row["id"]] = [solver for _, solver, *_ in row["items"]]
+
+    def _check_upload(self, row: Row) -> None:
+        self._uploads.add((row["task_key"], row["public_id"]))
+        content = row["content"]
+        if content is not None and hashlib.sha256(content).hexdigest() != row["sha256"]:
+            raise _WrongError("is not what was uploaded", "content")
+
+    def _check_revision(self, row: Row) -> None:
+        task = row["task_key"]
+        try:
+            if self._roles[self._owners[task]] == "subject":
+                files = AnswerState.parse(row["state"]).files
+                if not self._uploads.issuperset((task, name) for name in files):
+                    raise _WrongError("no line before has the files that it names", "state.files")
+            else:
+                State.parse(row["state"], self._shown[task, row["layout"]])
+        except KeyError:
+            raise _WrongError("no line before has it", "layout") from None
+        except InvalidStateError as error:
+            raise _WrongError(f"{error}", "state") from None
 
 
 def _parsed(line: str) -> Row:
-    def refuse(word: str) -> None:
-        raise ValueError(word)
-
     try:
-        row = json.loads(line, parse_constant=refuse)
-    except (ValueError, RecursionError):
+        row = from_json(line, allow_inf_nan=False)
+    except ValueError:
         row = None
     if not isinstance(row, dict):
         raise _WrongError("is damaged: no JSON object")
     return row
 
 
-def _typed(table: Table, row: Row) -> Row:
-    """Give a row with the types of its columns."""
-    of = table.name
-    columns = {column.name: column for column in table.c if column.name not in _UNKEPT[of]}
-    if set(row) != set(columns):
-        wrong = ", ".join(sorted(set(row) ^ set(columns))[:5])
-        raise _WrongError(f"a row of {of} has other columns: {shown(wrong)}")
-    typed = {name: _value(column, row[name]) for name, column in columns.items()}
-    for (owner, name), words in _WORDS.items():
-        if owner == of and typed[name] not in words:
-            raise _WrongError(f"{name} is none of {', '.join(words)}")
-    return typed
-
-
-def _value(column: Column[Any], value: object) -> object:
-    if value is None and column.nullable:
-        return None
-    for kind, read in _READERS:
-        if isinstance(column.type, kind):
-            result = read(value)
-            break
-    else:
-        result = (
-            _json(column.name, value) if isinstance(column.type, JSON | Items) else _string(value)
-        )
-    if result is None:
-        raise _WrongError(f"{column.name} cannot be {shown(str(value))}")
-    return result
-
-
-def _string(value: object) -> str | None:
-    if not isinstance(value, str) or "\0" in value:
-        return None
-    return None if any("\ud800" <= sign <= "\udfff" for sign in value) else value
-
-
-def _json(name: str, value: object) -> object:
-    if name == "solvers":
-        return value if _is_list_of_texts(value) else None
-    if name == "items":
-        return value if isinstance(value, list) and all(map(_is_item, value)) else None
-    if name in ("views", "times") and not _is_times(value):
-        return None
-    if name == "answers" and not _is_answers(value):
-        return None
-    return (
-        value
-        if isinstance(value, dict) and _string(json.dumps(value, ensure_ascii=False))
-        else None
-    )
-
-
-def _is_item(value: object) -> bool:
-    return isinstance(value, list) and len(value) == len(Item._fields) and _is_list_of_texts(value)
-
-
-def _is_times(value: object) -> bool:
-    return isinstance(value, dict) and all(seconds_of(v) is not None for v in value.values())
-
-
-def _is_answers(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and set(value) <= {"answers", "written", "replies"}
-        and all(isinstance(given, dict) for given in value.values())
-        and all(isinstance(text, str) for given in value.values() for text in given.values())
-    )
-
-
-def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and all(_string(entry) is not None for entry in value)
-
-
-def _whole(value: object) -> int | None:
-    if not isinstance(value, int) or isinstance(value, bool):
-        return None
-    return value if -_MOST <= value < _MOST else None
-
-
-def _truth(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
-def _decimal(value: object) -> float | None:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def _time(value: object) -> dt.datetime | None:
-    try:
-        time = dt.datetime.fromisoformat(str(value))
-        return time.astimezone(dt.UTC) if time.tzinfo else None
-    except (ValueError, OverflowError):
-        return None
-
-
-_READERS: tuple[tuple[type, Callable[[object], object]], ...] = (
-    (Utc, _time),
-    (Boolean, _truth),
-    (Integer, _whole),
-    (Double, _decimal),
-)
-
-
-def archive_text(c: Session, study_id: str, seal: dict[str, Any] | None = None) -> str:
-    """Write everything that the store holds of a study.
+def archive_text(
+    c: Session,
+    study_id: str,
+    seal: dict[str, Any] | None = None,
+    uploads: UploadFolder | None = None,
+) -> str:
+    """Write everything that the store holds of a study, with the files that were uploaded.
 
     The first line is a header, with what `quem.seal` says of a sealed study; each other line is a
-    row of a table, in an order that depends on neither database nor place. People and tasks are
-    numbered from 1, since their keys mean something in one database only.
+    row of a table, in the order of their making. People and tasks are numbered from 1, since their
+    keys mean something in one database only. The same store gives the same bytes.
     """
-    rows: dict[str, list[Row]] = {name: [] for name in TABLES}
-    for name, row in _rows(c, study_id):
-        rows[name].append(row)
+    numbers: dict[str, dict[int, int]] = {name: {} for name in _NUMBERED}
+    rows = {name: list(_rows(c, table, study_id, numbers)) for name, table in TABLES.items()}
+    if uploads:
+        for row in rows["upload"]:
+            row["content"] = _content(uploads, row)
     header = {"format": FORMAT, "quem": __version__, "study": study_id}
-    header |= {"exported_at": now().isoformat()} | ({"seal": seal} if seal else {})
-    return _written(header, rows)
+    return _written(header | ({"seal": seal} if seal else {}), rows)
+
+
+def _rows(
+    c: Session, table: _Table, study_id: str, numbers: dict[str, dict[int, int]]
+) -> Iterator[Row]:
+    mine = select(table.table).where(table.of(study_id)).order_by(*table.table.primary_key)
+    for number, found in enumerate(c.execute(mine).mappings(), 1):
+        row = {name: found[name] for name in table.columns}
+        for name, other in table.references.items():
+            row[name] = None if row[name] is None else numbers[other][row[name]]
+        if table.name in numbers:
+            numbers[table.name][row["key"]] = row["key"] = number
+        if table.name == "letter" and row["state"] not in _SETTLED:
+            row |= DOUBT
+        yield row
+
+
+def _content(uploads: UploadFolder, row: Row) -> bytes:
+    path = uploads.path(row["sha256"], row["ending"])
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(path, f"was uploaded, and cannot be read: {error.strerror}") from None
 
 
 def write_archive(of: str, rows: Mapping[str, list[Row]]) -> str:
@@ -337,95 +325,55 @@ def write_archive(of: str, rows: Mapping[str, list[Row]]) -> str:
 
 
 def _written(header: dict[str, Any], rows: Mapping[str, list[Row]]) -> str:
-    counts = {name: len(rows.get(name, ())) for name in TABLES}
-    lines: list[Row] = [{**header, "rows": counts}]
-    for name in TABLES:
-        for row in rows.get(name, ()):
-            kept = {key: _plain(value) for key, value in row.items() if key not in _UNKEPT[name]}
-            lines.append({"table": name, **kept})
-    return "".join(f"{json.dumps(line, ensure_ascii=False, allow_nan=False)}\n" for line in lines)
+    lines: list[Row] = [{**header, "rows": {name: len(rows.get(name, ())) for name in TABLES}}]
+    lines += [{"table": name, **row} for name in TABLES for row in rows.get(name, ())]
+    encoder = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=_plain)
+    return "".join(f"{encoder.encode(line)}\n" for line in lines)
 
 
-def _rows(c: Session, study_id: str) -> Iterator[tuple[str, Row]]:
-    """Give each row with the name of its table."""
-    numbers: dict[str, dict[int, int]] = {"person": {}, "task": {}}
-    for name, query in _queries(study_id).items():
-        rows = [dict(row) for row in c.execute(query).mappings()]
-        for number, row in enumerate(rows, 1):
-            if name in numbers:
-                numbers[name][row["key"]] = number
-                row["key"] = number
-            for other, known in numbers.items():
-                if row.get(f"{other}_key") is not None:
-                    row[f"{other}_key"] = known[row[f"{other}_key"]]
-            yield name, row
-
-
-def _queries(study_id: str) -> dict[str, Select[Any]]:
-    judges = select(PersonRow.key).where(PersonRow.of(study_id, "judge"))
-    tasks = select(TaskRow.key).where(TaskRow.person_key.in_(judges))
-    of_tasks = select(RevisionRow.__table__).where(RevisionRow.task_key.in_(tasks))
-    queries: dict[str, Select[Any]] = {
-        "study": select(StudyRow.__table__).where(StudyRow.id == study_id),
-        "person": select(PersonRow.__table__)
-        .where(PersonRow.study_id == study_id)
-        .order_by(PersonRow.key),
-        "task": select(TaskRow.__table__)
-        .where(TaskRow.person_key.in_(judges))
-        .order_by(TaskRow.key),
-        "layout": select(Layout.__table__)
-        .where(Layout.task_key.in_(tasks))
-        .order_by(Layout.task_key, Layout.key),
-        "revision": of_tasks.order_by(RevisionRow.task_key, RevisionRow.number),
-        "event": select(EventRow.__table__)
-        .where(EventRow.study_id == study_id)
-        .order_by(EventRow.key),
-    }
-    return queries
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  what a column holds
-    """Give what a column holds as JSON has it."""
-    return value.isoformat() if isinstance(value, dt.datetime) else value
+def _plain(value: dt.datetime | bytes) -> str:
+    """A value of a column as JSON has it."""
+    return b64encode(value).decode() if isinstance(value, bytes) else value.isoformat()
 
 
 def restore_archive(
-    c: Session, study_id: str, rows: dict[str, list[Row]], name: str
+    c: Session,
+    study_id: str,
+    rows: dict[str, list[Row]],
+    name: str,
+    uploads: UploadFolder | None = None,
 ) -> dict[str, int]:
     """Put what an archive holds into a store that does not hold the study yet."""
     if c.execute(select(StudyRow.id).where(StudyRow.id == study_id)).first():
         raise QuemError(
-            f"the store holds the study {study_id!r} already; an archive goes into an "
-            "empty "
+            f"the store holds the study {study_id!r} already; an archive goes into an empty "
             "store: name one with --database"
         )
     try:
         _insert(c, study_id, rows)
     except IntegrityError:
-        raise QuemError(
-            Mistake(
-                name,
-                message="a link or ballot of it is in this store already, of another study",
-            )
-        ) from None
-    return {table: len(rows[table]) for table in TABLES}
+        message = "a link or task of it is in this store already, of another study"
+        raise QuemError(Mistake(name, message=message)) from None
+    for row in rows["upload"]:
+        content = row["content"]
+        if uploads and content is not None:
+            received, *_ = uploads.receive([content], len(content), 0, len(content))
+            uploads.keep(received, row["sha256"], row["ending"])
+    return {name: len(of) for name, of in rows.items()}
 
 
 def _insert(c: Session, study_id: str, rows: dict[str, list[Row]]) -> None:
-    c.execute(insert(StudyRow), rows["study"])
-    keys: dict[str, dict[int, int]] = {"person": {}, "task": {}}
-    for table, model in TABLES.items():
-        copies = [dict(row) for row in rows[table]]
+    keys: dict[str, dict[int, int]] = {name: {} for name in _NUMBERED}
+    for table in TABLES.values():
+        copies = [{name: row[name] for name in table.columns} for row in rows[table.name]]
         for row in copies:
-            if "study_id" in model.__table__.columns:
+            if "study_id" in table.table.c:
                 row["study_id"] = study_id
-            for other, known in keys.items():
-                if row.get(f"{other}_key") is not None:
-                    row[f"{other}_key"] = known[row[f"{other}_key"]]
-        if table in keys:
+            for name, other in table.references.items():
+                row[name] = None if row[name] is None else keys[other][row[name]]
+        if table.name in keys:
             for row in copies:
-                number = row.pop("key")
-                made = insert(model.__table__).values(row).returning(model.__table__.c.key)
-                keys[table][number] = c.execute(made).scalar_one()
-        elif table != "study" and copies:
-            c.execute(insert(model.__table__), copies)
+                number, made = row.pop("key"), insert(table.table).returning(table.table.c.key)
+                keys[table.name][number] = c.execute(made, row).scalar_one()
+        elif copies:
+            c.execute(insert(table.table), copies)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import func, or_, select
 
@@ -14,13 +14,24 @@ from quem.store.people import DEFAULT
 if TYPE_CHECKING:
     import datetime as dt
 
+    from sqlalchemy import Select
     from sqlalchemy.orm import Session
 
 
 _FREQUENT = ("backup", "maker-guessed")
-_EVENT = (
-    *(EventRow.made_at, EventRow.actor, EventRow.what, EventRow.detail),
-    *(PersonRow.id, PersonRow.role),
+# With the names of the values of an `AuditEvent`.
+_PERSON = tuple(
+    func.coalesce(column, "").label(name)
+    for name, column in (("person", PersonRow.id), ("role", PersonRow.role))
+)
+_EVENTS = select(
+    EventRow.made_at.label("at"), EventRow.actor, EventRow.what, EventRow.detail, *_PERSON
+).join(PersonRow, PersonRow.key == EventRow.person_key, isouter=True)
+_SAVED = (
+    select(RevisionRow.made_at.label("at"), RevisionRow.kind.label("what"), *_PERSON)
+    .add_columns(TaskRow.problem, TaskRow.occasion, TaskRow.practice)
+    .join(TaskRow, TaskRow.key == RevisionRow.task_key)
+    .join(PersonRow, PersonRow.key == TaskRow.person_key)
 )
 
 
@@ -29,8 +40,8 @@ class AuditEvent:
     """Something that happened to a study."""
 
     at: dt.datetime
-    actor: str  # judge, subject, organizer, shell, or server
     what: str  # an event's name, or "submit" or "reopen"
+    actor: str = "judge"  # or subject, organizer, shell, or server
     # Whom it is about: their id, as it is now, and their role; both may be empty.
     person: str = ""
     role: str = ""
@@ -47,8 +58,7 @@ class AuditEvent:
         return "command line" if self.actor == "shell" else self.actor
 
 
-@dataclass(frozen=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What changes when an analysis would: other rankings, other judges, another state."""
 
     judges: tuple[str, ...]  # their ids: a forgotten one has a new id
@@ -72,38 +82,16 @@ def audit_events(c: Session, study_id: str, most: int) -> list[AuditEvent]:
     """
     mine = EventRow.study_id == study_id
     backup = select(func.max(EventRow.key)).where(mine, EventRow.what == "backup").scalar_subquery()
-    found = select(*_EVENT).join(PersonRow, PersonRow.key == EventRow.person_key, isouter=True)
-    events = c.execute(
-        found.where(mine, or_(EventRow.what.not_in(_FREQUENT), EventRow.key == backup))
-        .order_by(EventRow.key.desc())
-        .limit(most)
-    )
-    saved = c.execute(
-        select(
-            RevisionRow.made_at,
-            RevisionRow.kind,
-            PersonRow.id,
-            TaskRow.problem,
-            TaskRow.occasion,
-            TaskRow.practice,
-        )
-        .join(TaskRow, TaskRow.key == RevisionRow.task_key)
-        .join(PersonRow, PersonRow.key == TaskRow.person_key)
-        .where(PersonRow.of(study_id, "judge"), RevisionRow.kind.in_(("submit", "reopen")))
-        .order_by(RevisionRow.key.desc())
-        .limit(most)
-    )
-    entries = [_event(row) for row in events]
-    entries += [
-        AuditEvent(at, "judge", kind, judge, "judge", problem, occasion, practice)
-        for at, kind, judge, problem, occasion, practice in saved
-    ]
-    return sorted(entries, key=attrgetter("at"), reverse=True)[:most]
+    events = _EVENTS.where(mine, or_(EventRow.what.not_in(_FREQUENT), EventRow.key == backup))
+    kinds = RevisionRow.kind.in_(("submit", "reopen"))
+    saved = _SAVED.where(PersonRow.of(study_id, "judge"), kinds)
+    found = _read(c, events.order_by(EventRow.key.desc()).limit(most))
+    found += _read(c, saved.order_by(RevisionRow.key.desc()).limit(most))
+    return sorted(found, key=attrgetter("at"), reverse=True)[:most]
 
 
-def _event(row: Any) -> AuditEvent:  # noqa: ANN401  a row of `_EVENT`
-    at, actor, what, detail, person, role = row
-    return AuditEvent(at, actor, what, person or "", role or "", detail=detail)
+def _read(c: Session, events: Select[Any]) -> list[AuditEvent]:
+    return [AuditEvent(**row) for row in c.execute(events).mappings()]
 
 
 def noteworthy(c: Session, study_id: str) -> list[AuditEvent]:
@@ -113,15 +101,10 @@ def noteworthy(c: Session, study_id: str) -> list[AuditEvent]:
     a judge's link was replaced while the study was open. What was before trial rankings were
     discarded does not count: those that were seen are gone.
     """
+    names = EventRow.what.in_(("revealed", "open", "link-replaced", "trial-discarded"))
+    mine = _EVENTS.where(EventRow.study_id == study_id, names)
     events: list[AuditEvent] = []
-    for row in c.execute(
-        select(*_EVENT)
-        .join(PersonRow, PersonRow.key == EventRow.person_key, isouter=True)
-        .where(EventRow.study_id == study_id)
-        .where(EventRow.what.in_(("revealed", "open", "link-replaced", "trial-discarded")))
-        .order_by(EventRow.key)
-    ):
-        event = _event(row)
+    for event in _read(c, mine.order_by(EventRow.key)):
         if event.what == "trial-discarded":
             events = []
         conditions = {
@@ -135,7 +118,7 @@ def noteworthy(c: Session, study_id: str) -> list[AuditEvent]:
 
 
 def stamp_of(c: Session, study_id: str, state: str) -> Stamp:
-    """Give what shows whether an analysis is still of what the store holds."""
+    """Compute what shows whether an analysis is still of what the store holds."""
     mine = PersonRow.of(study_id, "judge")
     judges = c.execute(select(PersonRow.id).where(mine).order_by(PersonRow.key)).scalars()
     last = c.execute(

@@ -25,7 +25,7 @@ from quem.store.connecting import (
     refusal,
 )
 from quem.store.models import StudyRow
-from quem.store.schema import has_tables, make_tables
+from quem.store.schema import make_tables, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -185,8 +185,12 @@ def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
         unless_opened.callback(engine.dispose)
         mine = select(StudyRow.id).where(StudyRow.id == study_id)
         with engine.connect() as c:
-            known = has_tables(c, place.name) and c.execute(mine).first()
-        if known:
+            version = version_of(c, place.name)
+        if version:
+            make_tables(engine, place.name)
+            with engine.connect() as c:
+                known = c.execute(mine).first()
+        if version and known:
             unless_opened.pop_all()
             return Store(engine, place)
     return None

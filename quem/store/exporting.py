@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass, field, fields, replace
 from io import StringIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
 from quem.store.digests import receipt_code
 from quem.store.models import Layout, PersonRow, RevisionRow, TaskRow
-from quem.store.state import QUESTIONS, State
+from quem.store.state import QUESTIONS, Comparison, State
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 # Comments are for the dashboard and the archive.
 _ANSWERS = tuple(field for field in QUESTIONS if field.has_cells)
+_PLACE = ("judge", "problem", "block", "occasion")
 _HEADER = (
-    *("judge", "problem", "block", "occasion", "solver", "rank", "reason"),
+    *(*_PLACE, "solver", "rank", "reason"),
     *(field.name for field in _ANSWERS),
     *("views", "receipt"),
 )
@@ -31,19 +32,35 @@ _HEADER = (
 
 def long_table(rankings: Iterable[SubmittedRanking]) -> str:
     """Write rankings as CSV, one row per solution, as ``rankings: {from: long}`` reads them."""
+    rows = (
+        (
+            *(*ranking.place, cell.solver, cell.rank, "absent" if cell.rank is None else ""),
+            *(field.cell(ranking.state, cell.solver) for field in _ANSWERS),
+            *(ranking.seen(cell.solver), ranking.receipt),
+        )
+        for ranking in rankings
+        for cell in ranking.cells()
+    )
+    return written(_HEADER, rows)
+
+
+def pairs_table(rankings: Iterable[SubmittedRanking]) -> str:
+    """Write judges' answers on pairs as CSV, those of a ranking numbered from 1."""
+    header = (*_PLACE, "number", *(field.name for field in fields(Comparison)))
+    rows = (
+        (*ranking.place, number, *vars(answer).values())
+        for ranking in rankings
+        for number, answer in enumerate(ranking.state.comparisons, 1)
+    )
+    return written(header, rows)
+
+
+def written(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """Write a table as CSV."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEADER)
-    for ranking in rankings:
-        place = (ranking.judge, ranking.problem, ranking.block, ranking.occasion)
-        for cell in ranking.cells():
-            reason = "absent" if cell.rank is None else ""
-            answers = [field.cell(ranking.state, cell.solver) for field in _ANSWERS]
-            spent = ranking.views.get(cell.solver)
-            view = "" if spent is None else f"{spent:.1f}"
-            writer.writerow(
-                [*place, cell.solver, cell.rank, reason, *answers, view, ranking.receipt]
-            )
+    writer.writerow(header)
+    writer.writerows(rows)
     return text.getvalue()
 
 
@@ -59,8 +76,7 @@ _RECEIPTS = (
 )
 
 
-@dataclass(frozen=True)
-class RankedCell:
+class RankedCell(NamedTuple):
     """One judge's verdict on one solution."""
 
     solver: str
@@ -84,20 +100,29 @@ class SubmittedRanking:
     receipt: str = ""  # see `quem.store.digests.receipt_code`
     seconds: float = 0.0  # of active time
 
+    @property
+    def place(self) -> tuple[str, str, int, int]:
+        """Whose ranking it is, and of what."""
+        return self.judge, self.problem, self.block, self.occasion
+
+    def seen(self, solver: str) -> str:
+        """For how many seconds a solution was in view, as a cell; empty where it never was."""
+        seconds = self.views.get(solver)
+        return "" if seconds is None else f"{seconds:.1f}"
+
     def without(self, gone: set[str]) -> SubmittedRanking:
         """Leave solvers out, as if they had not been ranked."""
         names = {solver: solver for solver in self.state.ranks() if solver not in gone}
         return replace(self, state=self.state.renamed(names))
 
     def cells(self) -> Iterator[RankedCell]:
-        """Give every solution of the block, in a fixed order."""
+        """Every solution of the block, in a fixed order."""
         marked = set(self.state.recognized)
         for solver, rank in sorted(self.state.ranks().items()):
             yield RankedCell(solver, rank, solver in marked)
 
 
-@dataclass(frozen=True)
-class Receipt:
+class Receipt(NamedTuple):
     """What shows that a ranking was submitted."""
 
     code: str  # see `quem.store.digests.receipt_code`
@@ -105,7 +130,7 @@ class Receipt:
 
 
 def receipts_of(c: Session, person_key: int) -> dict[str, Receipt]:
-    """Give a judge's receipts, of the last submitted revisions, by the public ids of ballots."""
+    """A judge's receipts, of the last submitted revisions, by the public ids of ballots."""
     rows = c.execute(_RECEIPTS, {"judge": person_key})
     return {
         ballot: Receipt(receipt_code(ballot, number, state), at)
@@ -114,7 +139,7 @@ def receipts_of(c: Session, person_key: int) -> dict[str, Receipt]:
 
 
 def submitted_rankings(c: Session, study_id: str) -> list[SubmittedRanking]:
-    """Give what was submitted last of each ballot, without practice."""
+    """What was submitted last of each ballot, without practice."""
     rows = c.execute(
         select(
             *(PersonRow.id, TaskRow.problem, TaskRow.block, TaskRow.occasion),
@@ -139,7 +164,7 @@ def submitted_rankings(c: Session, study_id: str) -> list[SubmittedRanking]:
 
 
 def shown_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str]]:
-    """Give the digests of what judges are shown now or last submitted, by problem and solver.
+    """The digests of what judges are shown now or last submitted, by problem and solver.
 
     Several where judges saw different contents.
     """
@@ -148,7 +173,7 @@ def shown_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str]]:
         .join(PersonRow, TaskRow.person_key == PersonRow.key)
         .join(RevisionRow, _SUBMITTED, isouter=True)
         .join(Layout, Layout.task_key == TaskRow.key)
-        .where(or_(Layout.id == TaskRow.layout, Layout.id == RevisionRow.layout))
+        .where(or_(Layout.id == TaskRow.layout_id, Layout.id == RevisionRow.layout))
         .where(PersonRow.of(study_id, "judge"), TaskRow.practice.is_(False))
     )
     shown: dict[tuple[str, str], set[str]] = {}
@@ -167,37 +192,3 @@ def last_submitted(c: Session, study_id: str) -> dt.datetime | None:
         .where(PersonRow.of(study_id, "judge"), TaskRow.practice.is_(False))
     )
     return when
-
-
-@dataclass(frozen=True)
-class Pair:
-    """One answer; see `quem.store.state.Comparison`."""
-
-    judge: str
-    problem: str
-    block: int
-    occasion: int
-    number: int  # counts the answers of a ranking from 1, in the order in which they were given
-    new: str
-    other: str
-    verdict: str
-    side: str
-    seconds: float
-
-
-def pairs_of(rankings: Iterable[SubmittedRanking]) -> Iterator[Pair]:
-    """Give all answers, ranking by ranking."""
-    for ranking in rankings:
-        place = (ranking.judge, ranking.problem, ranking.block, ranking.occasion)
-        for number, answer in enumerate(ranking.state.comparisons, 1):
-            yield Pair(*place, number, **vars(answer))
-
-
-def pairs_table(pairs: Iterable[Pair]) -> str:
-    """Write pairs as CSV, one row per answer."""
-    text = StringIO()
-    names = [field.name for field in fields(Pair)]
-    writer = csv.DictWriter(text, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(map(vars, pairs))
-    return text.getvalue()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+from pydantic import StringConstraints
 from sqlalchemy import (
     JSON,
     DateTime,
@@ -21,6 +22,8 @@ from sqlalchemy import (
 from sqlalchemy.engine import Dialect  # noqa: TC002  read by the mapper
 from sqlalchemy.orm import DeclarativeBase, Mapped, foreign, mapped_column, relationship
 
+from quem.store.state import Seconds
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -31,6 +34,11 @@ Role = Literal["judge", "subject", "organizer"]
 Life = Literal["trial", "open", "paused", "closed"]
 SolvingState = Literal["trial", "open", "closed"]
 Kind = Literal["save", "submit", "reopen", "skip", "timeout"]  # of a revision
+Times = dict[str, Seconds]
+Answers = dict[
+    Annotated[str, StringConstraints(pattern="^(answers|written|replies)$")], dict[str, str]
+]
+Ending = Annotated[str, StringConstraints(pattern=r"^\.[^/\\\x00]+$")]
 
 
 def now() -> dt.datetime:
@@ -100,17 +108,11 @@ class Base(DeclarativeBase):
         dt.datetime: Utc(),
         str: String(),
         dict[str, Any]: JSON(),
+        Times: JSON(),
+        Answers: JSON(),
         list[str]: JSON(none_as_null=True),
         tuple[Item, ...]: Items(),
     }
-
-
-class VersionRow(Base):
-    """The version of all tables; see `quem.store.schema`."""
-
-    __tablename__ = "quem_version"
-
-    number: Mapped[int] = mapped_column(primary_key=True)
 
 
 class StudyRow(Base):
@@ -154,7 +156,7 @@ class PersonRow(Base):
     withdrawn_at: Mapped[dt.datetime | None]
     erased_at: Mapped[dt.datetime | None]
     former: Mapped[str | None]  # the hash of the id that was erased: nobody is added by it again
-    answers: Mapped[dict[str, Any]] = mapped_column(default=dict)  # texts by shelf and question
+    answers: Mapped[Answers] = mapped_column(default=dict)  # texts by shelf and question
     row: Mapped[int | None]  # of the design of orders; None until problems are assigned
 
     @staticmethod
@@ -271,8 +273,8 @@ class TaskRow(Base):
     submitted: Mapped[int | None]  # number of the last submitted revision
     ended: Mapped[str | None]  # the kind of the last revision: submit | skip | timeout; else None
     seconds: Mapped[float] = mapped_column(default=0.0)  # of a judge's pages
-    views: Mapped[dict[str, Any]] = mapped_column(default=dict)  # seconds in view by solver
-    times: Mapped[dict[str, Any]] = mapped_column(default=dict)  # seconds of work, pause, and away
+    views: Mapped[Times] = mapped_column(default=dict)  # seconds in view by solver
+    times: Mapped[Times] = mapped_column(default=dict)  # seconds of work, pause, and away
     opened_at: Mapped[dt.datetime | None]
     limit_seconds: Mapped[float | None]
     running: Mapped[str | None]  # work | pause | away
@@ -390,7 +392,7 @@ class UploadRow(Base):
     task_key: Mapped[int] = mapped_column(ForeignKey("task.key"), index=True)
     sha256: Mapped[str]
     size: Mapped[int]
-    ending: Mapped[str]  # such as ".pdf"
+    ending: Mapped[Ending] = mapped_column(String())  # such as ".pdf"
     name: Mapped[str]  # as its author called it; only they are shown it
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import delete, func, select, update
 
@@ -191,13 +191,17 @@ def lapse(c: Session, study_id: str, lease: dt.timedelta = LEASE) -> int:
     return count
 
 
+# What a copy says of a letter that was unsent: it may have been sent since.
+DOUBT: dict[str, Any] = {"state": "unknown"}
+
+
 def doubt_unsent(c: Session) -> None:
     """Note that nobody knows what became of letters that were unsent in a copy of a database.
 
     They may have been sent since the copy was made.
     """
     unsent = LetterRow.state.in_((*_WAITING, "sending"))
-    c.execute(update(LetterRow).where(unsent).values(state="unknown"))
+    c.execute(update(LetterRow).where(unsent).values(**DOUBT))
 
 
 def decide(c: Session, study_id: str, key: int, choice: str, actor: str) -> None:

@@ -244,10 +244,11 @@ def issue_links(c: Session, people: Sequence[PersonRow], actor: str) -> list[str
         return []
     tokens = [secrets.token_urlsafe(_TOKEN_BYTES) for _ in people]
     rows = [
-        {"key": one.key, "link_hash": digest_of(token), "linked_at": now(), "revoked_at": None}
+        {"held": one.key, "link_hash": digest_of(token), "linked_at": now(), "revoked_at": None}
         for one, token in zip(people, tokens, strict=True)
     ]
-    c.execute(update(PersonRow), rows)
+    # The rows at hand stay as they were, so that `withdraw_link` can take a link back.
+    c.connection().execute(update(PersonRow).where(PersonRow.key == bindparam("held")), rows)
     states = {one: status_of(c, one).state for one in {person.study_id for person in people}}
     for person in people:
         # Whether judges ranked when a link of theirs was replaced belongs to the results.

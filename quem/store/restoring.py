@@ -15,7 +15,9 @@ from quem.store.backup import refuse_server
 from quem.store.copying import (
     SIDES,
     Holdings,
+    copy_into,
     holdings_of_file,
+    new_file,
     reason_of,
     stamp,
     sync_folder,
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
 
 _LOCK_SECONDS = 2
 _NOT_OURS = "name a copy that `quem backup` made"
-_KEPT = "the database is kept beside it"
+_KEPT = "--replace to put the copy in its place (the database is kept beside it)"
 
 
 @dataclass(frozen=True)
@@ -48,32 +50,24 @@ def restore_copy(
 ) -> Restored:
     """Put a copy that has a study in the place of a database, which is kept beside it."""
     refuse_server(place)
-    assert place.file is not None  # noqa: S101  else it would be refused
+    file = place.file
+    assert file is not None  # noqa: S101  else it would be refused
     try:
         with clear_refusals(place):
-            restored = _restored(place.file, study_id, copy, replace=replace)
+            if file.exists() and copy.exists() and file.samefile(copy):
+                raise FileError(copy, "is the database itself; name a copy")
+            part = file.with_name(f"{file.name}.restoring-{os.getpid()}")
+            with new_file(part):
+                holdings = _checked_part(part, study_id, copy)
+                if file.exists() and not replace:
+                    _refuse_used(file)
+                with _alone(file):
+                    kept = _set_aside(file)
+                    part.replace(file)
+            sync_folder(file.parent)
             _log(place, study_id, copy)
     except OSError as error:
-        raise FileError(place.file, f"nothing was restored: {reason_of(error)}") from None
-    return restored
-
-
-def _restored(file: Path, study_id: str, copy: Path, *, replace: bool) -> Restored:
-    if file.exists() and copy.exists() and file.samefile(copy):
-        raise FileError(copy, "is the database itself; name a copy")
-    part = file.with_name(f"{file.name}.restoring-{os.getpid()}")
-    try:
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        holdings = _checked_part(part, study_id, copy)
-        if file.exists() and not replace:
-            _refuse_used(file)
-        with _alone(file):
-            kept = _set_aside(file)
-            part.replace(file)
-        sync_folder(file.parent)
-    finally:
-        for side in ("", *SIDES):
-            part.with_name(part.name + side).unlink(missing_ok=True)
+        raise FileError(file, f"nothing was restored: {reason_of(error)}") from None
     return Restored(holdings, kept)
 
 
@@ -83,12 +77,8 @@ def _checked_part(part: Path, study_id: str, copy: Path) -> Holdings:
     # Without a log nothing has to be written beside the copy, which may be in a read-only place.
     address = f"{copy.absolute().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
     try:
-        with (
-            closing(sqlite3.connect(address, uri=True)) as source,
-            closing(sqlite3.connect(part)) as target,
-        ):
-            source.backup(target)
-            target.execute("PRAGMA journal_mode = DELETE")
+        with closing(sqlite3.connect(address, uri=True)) as source:
+            copy_into(source, part)
     except sqlite3.Error as error:
         raise FileError(copy, f"cannot be copied: {error}; {_NOT_OURS}") from None
     holdings = holdings_of_file(part, str(copy), thorough=True)
@@ -96,8 +86,6 @@ def _checked_part(part: Path, study_id: str, copy: Path) -> Holdings:
         raise FileError(copy, f"holds no study; {_NOT_OURS}")
     if study_id not in holdings.studies:
         raise FileError(copy, f"is a copy of {_listed(holdings)}, and this is {shown(study_id)}")
-    with part.open("r+b") as written:
-        os.fsync(written.fileno())
     return holdings
 
 
@@ -106,17 +94,10 @@ def _refuse_used(file: Path) -> None:
     try:
         holdings = holdings_of_file(file, str(file))
     except QuemError:
-        raise FileError(
-            file, f"cannot be read; give --replace to put the copy in its place ({_KEPT})"
-        ) from None
+        raise FileError(file, f"cannot be read; give {_KEPT}") from None
     if holdings.studies:
-        raise FileError(
-            file,
-            (
-                f"holds {_listed(holdings)} already; name another place with --database, or give "
-                f"--replace to put the copy in its place ({_KEPT})"
-            ),
-        )
+        elsewhere = "name another place with --database"
+        raise FileError(file, f"holds {_listed(holdings)} already; {elsewhere}, or give {_KEPT}")
 
 
 def _listed(holdings: Holdings) -> str:

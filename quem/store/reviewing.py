@@ -50,7 +50,7 @@ def note_reviewed(c: Session, study_id: str, actor: str, place: _Place, guess: s
 
 
 def reviewed_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str]]:
-    """Give the digests of what organizers looked through, by problem and solver."""
+    """The digests of what organizers looked through, by problem and solver."""
     digests: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for _, detail in _details(c, study_id, _REVIEWED):
         digests[detail["problem"], detail["solver"]].add(detail["digest"])
@@ -82,13 +82,13 @@ def answer_change(c: Session, study_id: str, actor: str, place: _Place, *, is_sa
 
 
 def answered_changes(c: Session, study_id: str) -> dict[_Place, bool]:
-    """Give the answers to `answer_change` that hold, by problem, solver, and digest."""
+    """The answers to `answer_change` that hold, by problem, solver, and digest."""
     rows = _details(c, study_id, _SAME, _NEW)
     return {(d["where"], d["solver"], d["sha256"]): what == _SAME for what, d in rows}
 
 
 def _details(c: Session, study_id: str, *names: str) -> list[tuple[str, dict[str, Any]]]:
-    """Give name and detail of each event of some names, oldest first."""
+    """Name and detail of each event of some names, oldest first."""
     mine = EventRow.study_id == study_id, EventRow.what.in_(names)
     rows = c.execute(select(EventRow.what, EventRow.detail).where(*mine).order_by(EventRow.key))
     return [(what, detail) for what, detail in rows]

@@ -1,56 +1,81 @@
-"""The tables of a database, and their version, by which a later quem knows them."""
+"""The tables of a database, and their version, by which another quem knows them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, inspect, select, text
+from sqlalchemy import inspect, text
+from sqlalchemy.exc import DatabaseError
 
 from quem.errors import Mistake, QuemError
-from quem.store.models import Base, VersionRow
+from quem.store.models import Base
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-VERSION = 3
-_LAST_READER = {1: "a032b1b0", 2: "737ff1e7"}  # commits, by version
-_OLDEST = {"alembic_version", "study", "ballot"}
-_OLDER = (
-    "was written by an older quem; the last commit that reads it is {}, where `quem export STUDY "
-    "--format csv` carries its rankings over"
+# Those of `migrations`; the last is that of the models.
+VERSIONS = ("0007",)
+OLDER = (
+    "was written by an older quem; that version reads it, and its `quem export STUDY --format csv` "
+    "carries the rankings over"
 )
+_OURS = {"study", "revision"}
 # Any number, the same in every process: who holds it in PostgreSQL makes the tables.
 _LOCK = 7_319_044_512
 
 
 def make_tables(engine: Engine, name: str) -> None:
-    """Make the tables of an empty database; of several processes one does, and the others wait."""
+    """Make or migrate the tables of a database; of several processes one does, the others wait."""
     with engine.connect() as c:
-        if has_tables(c, name):
+        if version_of(c, name) == VERSIONS[-1]:
             return
     with engine.connect().execution_options(quem_writes=True) as c, c.begin():
         if engine.dialect.name == "postgresql":
             c.execute(text("SET LOCAL lock_timeout = 0"))  # however long the other one takes
             c.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
-        if not has_tables(c, name):
-            Base.metadata.create_all(c)
-            c.execute(insert(VersionRow).values(number=VERSION))
+        version = version_of(c, name)
+        if not version:
+            _make(c)
+        elif version != VERSIONS[-1]:
+            upgrade(c)
 
 
-def has_tables(c: Connection, name: str) -> bool:
-    """Whether a database has the tables of this version, and is not empty."""
+def _make(c: Connection) -> None:
+    """Make the newest tables at once, as all migrations together would.
+
+    Alembic would take a tenth of a server's memory for its whole life, to do this once.
+    """
+    Base.metadata.create_all(c)
+    c.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+    c.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": VERSIONS[-1]})
+
+
+def upgrade(c: Connection) -> None:
+    """Run the migrations that a database lacks."""
+    from alembic.command import upgrade
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", "quem.store:migrations")
+    config.attributes["connection"] = c
+    upgrade(config, "head")
+
+
+def version_of(c: Connection, name: str) -> str:
+    """The version of the tables of a database; empty where it has none."""
+    try:
+        with c.begin_nested():
+            version = c.execute(text("SELECT version_num FROM alembic_version")).scalar() or ""
+    except DatabaseError:
+        version = ""
+    if version in VERSIONS:
+        return str(version)
     tables = set(inspect(c).get_table_names())
     if not tables:
-        return False
-    if VersionRow.__tablename__ in tables:
-        number = c.execute(select(VersionRow.number)).scalar_one()
-        if number == VERSION:
-            return True
-        message = f"was written by a newer quem (version {number} of its tables); update quem"
-        if number < VERSION:
-            message = _OLDER.format(_LAST_READER.get(number, "77c7db1"))
-    elif tables >= _OLDEST:
-        message = _OLDER.format("77c7db1")
-    else:
-        message = "holds tables of another program; use a separate database for quem"
+        return ""
+    message = "holds tables of another program; use a separate database for quem"
+    if tables >= _OURS and tables & {"alembic_version", "quem_version"}:
+        is_newer = version > VERSIONS[-1]
+        newer = f"was written by a newer quem (version {version} of its tables); update quem"
+        message = newer if is_newer else OLDER
     raise QuemError(Mistake(name, message=message))

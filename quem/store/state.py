@@ -1,4 +1,4 @@
-"""A state of a ranking: where each solution is, and what else a judge says of the task.
+"""What a task has at one time: a judge's ranking with all that is said besides, or an answer.
 
 The fields of `State` are the one place that names them: pages, store, archive, exports, and the
 dashboard follow from it. "A new question on the ranking page" in CONTRIBUTING.md says what
@@ -7,16 +7,17 @@ to do for another field.
 
 from __future__ import annotations
 
-import dataclasses
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields
 from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+
+from pydantic import ConfigDict, Strict, StringConstraints, TypeAdapter, ValidationError
+from pydantic import Field as Limit
 
 from quem.errors import QuemError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
 LONGEST_REASON, LONGEST_COMMENT = 500, 4000
 MOST_COMPARISONS = 1000
@@ -26,7 +27,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class InvalidStateError(ValueError):
-    """What was sent is not a state of the ranking; the message says why."""
+    """What was sent is no state of the task; the message says why."""
 
 
 def labels(count: int) -> list[str]:
@@ -43,29 +44,62 @@ def _label(number: int) -> str:
     return text
 
 
+# PostgreSQL's text holds no NUL; pydantic refuses half a surrogate pair, which no encoding holds.
+Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+Seconds = Annotated[float, Strict(), Limit(ge=0, allow_inf_nan=False)]
 Verdict = Literal["better", "equal", "worse"]
 Side = Literal["left", "right"]
+Means = Literal["compare", "drag", "menu", "key"]
+Sureness = Literal["unsure", "fairly", "sure"]
+_SAID = r"^[^\x00]*[^\s\x00][^\x00]*$"  # more than spaces
+_Reason = Annotated[str, StringConstraints(pattern=_SAID, max_length=LONGEST_REASON)]
+_Comment = Annotated[str, StringConstraints(pattern=_SAID, max_length=LONGEST_COMMENT)]
+_Answer = Annotated[str, StringConstraints(pattern=_SAID, max_length=LONGEST_ANSWER)]
+_CLOSED = ConfigDict(extra="forbid")
 
 
 @dataclass(frozen=True)
 class Comparison:
     """A judge's answer to which of two solutions is better, by which one of them got its place."""
 
+    __pydantic_config__ = _CLOSED
+
     # The solution that was to be placed, and the one that had a place
     new: str
     other: str
     verdict: Verdict  # of `new` against `other`
     side: Side  # where `new` stood
-    seconds: float  # how long the two were in view until the answer
+    seconds: Seconds  # how long the two were in view until the answer
 
     @property
     def solutions(self) -> tuple[str, str]:
         """Both of them."""
         return self.new, self.other
 
-    def renamed(self, names: Mapping[str, str]) -> Comparison:
-        """Call both solutions by other names."""
-        return replace(self, new=names[self.new], other=names[self.other])
+
+_Groups = tuple[Annotated[tuple[str, ...], Limit(min_length=1)], ...]
+_OneComment = Annotated[Text, Limit(max_length=LONGEST_COMMENT)]
+_Comparisons = Annotated[tuple[Comparison, ...], Limit(max_length=MOST_COMPARISONS)]
+_Answers = Annotated[
+    dict[Text, Annotated[dict[str, _Answer], Limit(min_length=1)]], Limit(max_length=MOST_QUESTIONS)
+]
+_Written = Annotated[
+    dict[Text, Annotated[dict[str, _Comment], Limit(min_length=1)]],
+    Limit(max_length=MOST_QUESTIONS),
+]
+_COMPARED = ", ".join(sorted(one.name for one in fields(Comparison)))
+# What a field of each kind must be. "answers" and "answer texts" hold, by question of the study
+# file, what was answered by solution; under the empty name on the task.
+_MUST = {
+    "groups": "must be a list of tie groups, none of them empty",
+    "solutions": "must be a list of solutions",
+    "texts": "must be an object of solutions and texts, none of them empty or too long",
+    "text": "must be a text that is not too long",
+    "choices": "must be an object of solutions and choices",
+    "comparisons": f"must be a list of at most {MOST_COMPARISONS} objects of {_COMPARED}",
+    "answers": f"must be an object of at most {MOST_QUESTIONS} questions and answers",
+    "answer texts": f"must be an object of at most {MOST_QUESTIONS} questions and texts",
+}
 
 
 @dataclass(frozen=True)
@@ -73,34 +107,26 @@ class Field:
     """A field of a state, as `State` declares it."""
 
     name: str
-    # What it holds: tie groups, solutions, a text of some solutions, a text on the task, the choice
-    # that was made for the task or for some solutions, or answers on pairs of solutions. "answers"
-    # and "answer texts" hold, by question of the study file, what was answered by solution; under
-    # the empty name on the task.
     kind: str
     label: str = ""  # what the dashboard calls it; empty for what it does not show
     choices: tuple[str, ...] = ()
-    longest: int = 0  # characters of a text
 
-    def read(self, data: Mapping[str, Any]) -> Any:  # noqa: ANN401  of the field's kind
-        """Take the value out of what was sent or stored; the default where it is lacking."""
-        if self.name not in data:
-            return _BLANK[self.kind]()
-        return _READERS[self.kind](data[self.name], self)
+    @property
+    def must(self) -> str:
+        """What it has to be, for whoever sent something else."""
+        choices = f" out of {', '.join(self.choices)}" if self.choices else ""
+        return f"{self.name} {_MUST[self.kind]}{choices}"
 
     def cell(self, state: State, solution: str) -> str:
-        """Give the value for a solution as a table shows it: a mark is 1."""
+        """The value for a solution as a table shows it: a mark is 1."""
         value = getattr(state, self.name)
-        if isinstance(value, str):
-            return value
-        return (
-            ("1" if solution in value else "")
-            if isinstance(value, tuple)
-            else value.get(solution, "")
-        )
+        if self.kind == "solutions":
+            return "1" if solution in value else ""
+        return str(value.get(solution, "") if self.is_per_solution else value)
 
-    def renamed(self, value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of the kind
-        """Call the solutions in a value by other names; those that have none are left out."""
+    def renamed(self, state: State, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of the kind
+        """Its value under other names of solutions; those that have none are left out."""
+        value = getattr(state, self.name)
         if not self.is_of_questions:
             return _renamed(value, names)
         # What is said of the task has no solution's name.
@@ -108,7 +134,7 @@ class Field:
         return {id_: given for id_, given in by_question.items() if given}
 
     def solutions(self, state: State) -> list[str]:
-        """Name the solutions that it says something of, where it is not on the task."""
+        """The solutions that it says something of, where it is not on the task."""
         value = getattr(state, self.name)
         if self.kind == "comparisons":
             return list(chain.from_iterable(entry.solutions for entry in value))
@@ -129,7 +155,7 @@ class Field:
     @property
     def is_per_solution(self) -> bool:
         """Whether it says something of solutions, not of the task."""
-        return self.kind not in ("text", "choice")
+        return self.kind != "text"
 
     @property
     def has_cells(self) -> bool:
@@ -137,42 +163,56 @@ class Field:
         return not self.is_words and self.kind not in ("comparisons", "answers")
 
 
-def _declared(kind: str, **more: Any) -> Any:  # noqa: ANN401  as `dataclasses.field` gives
-    return dataclasses.field(default_factory=_BLANK[kind], metadata={"kind": kind, **more})
-
-
-_BLANK: dict[str, Callable[[], Any]] = {
-    **dict.fromkeys(("groups", "solutions", "comparisons"), tuple),
-    **dict.fromkeys(("texts", "choices", "answers", "answer texts"), dict),
-    **dict.fromkeys(("text", "choice"), str),
-}
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of any kind of field
+    """What is left of a value, or nothing where it says nothing of a solution that has a name."""
+    match value:
+        case tuple():
+            entries = (names.get(e) if isinstance(e, str) else _renamed(e, names) for e in value)
+            return tuple(filter(None, entries))
+        case dict():
+            return {names[name]: said for name, said in value.items() if name in names}
+        case Comparison(new=new, other=other):
+            known = new in names and other in names
+            said = value.verdict, value.side, value.seconds
+            return Comparison(names[new], names[other], *said) if known else None
+    return value
 
 
 @dataclass(frozen=True)
 class State:
     """One judge's ranking of one block, at one time."""
 
-    ranked: tuple[tuple[str, ...], ...] = _declared("groups")  # tie groups, best first
-    tray: tuple[str, ...] = _declared("solutions")  # not ranked yet
+    __pydantic_config__ = _CLOSED
+
+    # Tie groups, best first
+    ranked: _Groups = field(default=(), metadata={"kind": "groups"})
+    tray: tuple[str, ...] = field(default=(), metadata={"kind": "solutions"})  # not ranked yet
     # Solutions that the judge cannot judge, with the reason.
-    cannot: Mapping[str, str] = _declared("texts", longest=LONGEST_REASON)
+    cannot: dict[str, _Reason] = field(default_factory=dict, metadata={"kind": "texts"})
     # Solutions whose author the judge recognized.
-    recognized: tuple[str, ...] = _declared("solutions", label="recognized the author")
-    # By solution.
-    comments: Mapping[str, str] = _declared("texts", label="comment", longest=LONGEST_COMMENT)
-    comment: str = _declared("text", label="comment", longest=LONGEST_COMMENT)  # on the task
-    # In the order in which they were made.
-    comparisons: tuple[Comparison, ...] = _declared("comparisons")
-    # How solutions got their places.
-    placed_by: Mapping[str, str] = _declared("choices", choices=("compare", "drag", "menu", "key"))
-    # How sure the judge is of places.
-    sure: Mapping[str, str] = _declared(
-        "choices", label="how sure", choices=("unsure", "fairly", "sure")
+    recognized: tuple[str, ...] = field(
+        default=(), metadata={"kind": "solutions", "label": "recognized the author"}
     )
-    # What was chosen and what was written in answer to the study file's own questions: by question,
-    # and then by solution, or under the empty name on the task
-    answers: Mapping[str, Mapping[str, str]] = _declared("answers", longest=LONGEST_ANSWER)
-    written: Mapping[str, Mapping[str, str]] = _declared("answer texts", longest=LONGEST_COMMENT)
+    # By solution.
+    comments: dict[str, _Comment] = field(
+        default_factory=dict, metadata={"kind": "texts", "label": "comment"}
+    )
+    # On the task.
+    comment: _OneComment = field(default="", metadata={"kind": "text", "label": "comment"})
+    # In the order in which they were made.
+    comparisons: _Comparisons = field(default=(), metadata={"kind": "comparisons"})
+    # How solutions got their places.
+    placed_by: dict[str, Means] = field(
+        default_factory=dict, metadata={"kind": "choices", "choices": get_args(Means)}
+    )
+    # How sure the judge is of places.
+    sure: dict[str, Sureness] = field(
+        default_factory=dict,
+        metadata={"kind": "choices", "label": "how sure", "choices": get_args(Sureness)},
+    )
+    # What was chosen and what was written in answer to the study file's own questions.
+    answers: _Answers = field(default_factory=dict, metadata={"kind": "answers"})
+    written: _Written = field(default_factory=dict, metadata={"kind": "answer texts"})
 
     PLACES: ClassVar = ("ranked", "tray", "cannot")
 
@@ -182,48 +222,30 @@ class State:
 
         Fields that it lacks have their defaults.
         """
-        if not isinstance(data, dict):
-            raise InvalidStateError("a state must be an object")
-        if unknown := set(data) - _KEYS:
-            raise InvalidStateError(f"{min(unknown)!r} is not part of a state")
-        state = cls(**{field.name: field.read(data) for field in FIELDS})
-        state._check(set(block))
+        state = _read(data)
+        _check(state, set(block))
         return state
 
     @classmethod
     def stored(cls, data: Mapping[str, Any]) -> State:
         """Read a state that was checked when it was saved."""
         try:
-            return cls(**{field.name: field.read(data) for field in FIELDS})
+            return _read(data)
         except InvalidStateError as error:
             raise QuemError(f"a ranking in the database cannot be read: {error}") from None
 
-    def _check(self, block: set[str]) -> None:
-        if not all(self.ranked):
-            raise InvalidStateError("a tie group is empty")
-        placed = [*chain.from_iterable(self.ranked), *self.tray, *self.cannot]
-        if len(placed) != len(block) or set(placed) != block:
-            raise InvalidStateError("each solution of the task must be in it exactly once")
-        for field in QUESTIONS:
-            solutions = field.solutions(self)
-            doubled = field.kind == "solutions" and len(solutions) != len(set(solutions))
-            if doubled or not block.issuperset(solutions):
-                raise InvalidStateError(
-                    f"{field.name} names a solution twice, or one that is not in the task"
-                )
-
     def to_json(self) -> dict[str, Any]:
-        """Give plain data, as `parse` takes it."""
-        return {field.name: _plain(getattr(self, field.name)) for field in FIELDS}
+        """Plain data, as `parse` takes it."""
+        data: dict[str, Any] = _STATE.dump_python(self, mode="json")
+        return data
 
     def renamed(self, names: Mapping[str, str], new: Iterable[str] = ()) -> State:
         """Call the solutions by other names, such as solvers by labels."""
-        values = {field.name: field.renamed(getattr(self, field.name), names) for field in FIELDS}
-        ranked = tuple(group for group in values["ranked"] if group)
-        return State(**{**values, "ranked": ranked, "tray": (*values["tray"], *new)})
+        values = {one.name: one.renamed(self, names) for one in FIELDS}
+        return State(**{**values, "tray": (*values["tray"], *new)})
 
     def ranks(self) -> dict[str, int | None]:
-        """Give each solution's rank, 1 for the worst; None where it could not be judged."""
+        """Each solution's rank, 1 for the worst; None where it could not be judged."""
         count = len(self.ranked)
         placed: dict[str, int | None] = {
             name: count - place for place, group in enumerate(self.ranked) for name in group
@@ -231,151 +253,74 @@ class State:
         return placed | dict.fromkeys(self.cannot)
 
 
+_STATE, _SECONDS = TypeAdapter(State), TypeAdapter(Seconds)
 # Each field of `State`, in its order.
-FIELDS = tuple(Field(field.name, **field.metadata) for field in dataclasses.fields(State))
+FIELDS = tuple(Field(one.name, **one.metadata) for one in fields(State))
 # What a judge says besides the order.
-QUESTIONS = tuple(field for field in FIELDS if field.name not in State.PLACES)
-# What a judge wrote: the keys of a state whose texts can be erased.
-WORDS = tuple(field.name for field in FIELDS if field.is_words)
-_KEYS = {field.name for field in FIELDS}
+QUESTIONS = tuple(one for one in FIELDS if one.name not in State.PLACES)
+
+
+def _read(data: object) -> State:
+    try:
+        return _STATE.validate_python(data)
+    except ValidationError as error:
+        wrong = error.errors(include_url=False, include_input=False)[0]
+    if not wrong["loc"]:
+        raise InvalidStateError("a state must be an object")
+    name = str(wrong["loc"][0])
+    must = next((one.must for one in FIELDS if one.name == name), "")
+    raise InvalidStateError(must or f"{name!r} is not part of a state")
+
+
+def seconds_of(value: object) -> float | None:
+    """A number of seconds that was sent; None where it is none."""
+    try:
+        return _SECONDS.validate_python(value)
+    except ValidationError:
+        return None
+
+
+def _check(state: State, block: set[str]) -> None:
+    placed = [*chain.from_iterable(state.ranked), *state.tray, *state.cannot]
+    if len(placed) != len(block) or set(placed) != block:
+        raise InvalidStateError("each solution of the task must be in it exactly once")
+    if any(entry.new == entry.other for entry in state.comparisons):
+        raise InvalidStateError("each of comparisons must name two solutions")
+    for one in QUESTIONS:
+        solutions = one.solutions(state) if getattr(state, one.name) else []
+        doubled = one.kind == "solutions" and len(solutions) != len(set(solutions))
+        if doubled or not block.issuperset(solutions):
+            raise InvalidStateError(
+                f"{one.name} names a solution twice, or one that is not in the task"
+            )
 
 
 def without_words(data: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out of a stored state what the judge wrote; reasons are kept as "not told"."""
-    blank = {field.name: _BLANK[field.kind]() for field in FIELDS if field.is_words}
+    blank = {one.name: "" if one.kind == "text" else {} for one in FIELDS if one.is_words}
     return {**data, **blank, "cannot": dict.fromkeys(data["cannot"], "not told")}
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of any kind of field
-    if isinstance(value, str):
-        return value
-    if isinstance(value, tuple):
-        return tuple(_renamed_entries(value, names))
-    return {names[name]: text for name, text in value.items() if name in names}
+@dataclass(frozen=True)
+class AnswerState:
+    """One subject's answer to a problem, at one time."""
+
+    __pydantic_config__ = _CLOSED
+
+    text: Text = ""
+    files: tuple[str, ...] = ()  # public ids of uploads, in the order of the solution
+
+    @classmethod
+    def parse(cls, data: object) -> AnswerState:
+        """Read an answer as it is sent and stored."""
+        try:
+            return _ANSWER.validate_python(data)
+        except ValidationError:
+            raise InvalidStateError("an answer must be an object of text and files") from None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data, as `parse` takes it."""
+        return {"text": self.text, "files": list(self.files)}
 
 
-def _renamed_entries(entries: tuple[Any, ...], names: Mapping[str, str]) -> Iterator[Any]:
-    """Leave out solutions that are gone, and comparisons with one that is."""
-    for entry in entries:
-        if isinstance(entry, tuple):
-            yield _renamed(entry, names)
-        elif isinstance(entry, Comparison):
-            if names.keys() >= set(entry.solutions):
-                yield entry.renamed(names)
-        elif entry in names:
-            yield names[entry]
-
-
-def _plain(value: Any) -> Any:  # noqa: ANN401  of any kind of field
-    if isinstance(value, tuple):
-        return [_plain(entry) for entry in value]
-    if isinstance(value, Comparison):
-        return dataclasses.asdict(value)
-    if isinstance(value, str):
-        return value
-    return {name: _plain(entry) for name, entry in value.items()}
-
-
-def _groups(value: object, field: Field) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(value, list):
-        raise InvalidStateError(f"{field.name} must be a list of tie groups")
-    return tuple(_solutions(group, field) for group in value)
-
-
-def _solutions(value: object, field: Field) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise InvalidStateError(f"{field.name} must list solutions")
-    return tuple(value)
-
-
-def _texts(value: object, field: Field) -> dict[str, str]:
-    """A text or choice of some solutions, none of them empty."""
-    if not isinstance(value, dict):
-        raise InvalidStateError(f"{field.name} must be an object of solutions and texts")
-    texts = {name: _text(text, field) for name, text in value.items()}
-    if not all(text.strip() for text in texts.values()):
-        raise InvalidStateError(f"{field.name} has an empty text")
-    return texts
-
-
-def _text(value: object, field: Field) -> str:
-    # PostgreSQL's text holds no NUL, and no encoding holds half a surrogate pair.
-    if not isinstance(value, str) or "\0" in value or not _encodable(value):
-        raise InvalidStateError(f"{field.name} must be a text")
-    if field.choices and value not in ("", *field.choices):
-        raise InvalidStateError(f"{field.name} must be one of {', '.join(field.choices)}")
-    if field.longest and len(value) > field.longest:
-        raise InvalidStateError(f"{field.name} must have at most {field.longest} characters")
-    return value
-
-
-def _answers(value: object, field: Field) -> dict[str, dict[str, str]]:
-    """What was answered by question, none of it empty."""
-    if not isinstance(value, dict) or len(value) > MOST_QUESTIONS:
-        raise InvalidStateError(
-            f"{field.name} must be an object of at most {MOST_QUESTIONS} questions"
-        )
-    answers = {_text(name, field): _texts(given, field) for name, given in value.items()}
-    if not all(answers.values()):
-        raise InvalidStateError(f"{field.name} has a question without an answer")
-    return answers
-
-
-def _comparisons(value: object, field: Field) -> tuple[Comparison, ...]:
-    if not isinstance(value, list) or len(value) > MOST_COMPARISONS:
-        raise InvalidStateError(
-            f"{field.name} must be a list of at most {MOST_COMPARISONS} answers"
-        )
-    return tuple(_comparison(entry, field) for entry in value)
-
-
-def _comparison(value: object, field: Field) -> Comparison:
-    if not isinstance(value, dict) or set(value) != _COMPARED:
-        raise InvalidStateError(
-            f"each of {field.name} must be an object of {', '.join(sorted(_COMPARED))}"
-        )
-    new, other = value["new"], value["other"]
-    if not isinstance(new, str) or not isinstance(other, str) or new == other:
-        raise InvalidStateError(f"each of {field.name} must name two solutions")
-    for key, words in (("verdict", get_args(Verdict)), ("side", get_args(Side))):
-        if value[key] not in words:
-            raise InvalidStateError(f"{key} of {field.name} must be one of {', '.join(words)}")
-    seconds = seconds_of(value["seconds"])
-    if seconds is None:
-        raise InvalidStateError(f"seconds of {field.name} must be a number from 0")
-    return Comparison(new, other, value["verdict"], value["side"], seconds)
-
-
-_COMPARED = {field.name for field in dataclasses.fields(Comparison)}
-
-
-def seconds_of(value: object) -> float | None:
-    """Give a number of seconds that was sent or stored; None where it is none."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        seconds = float(value)
-    except OverflowError:
-        return None
-    return seconds if math.isfinite(seconds) and seconds >= 0 else None
-
-
-_READERS: dict[str, Callable[[object, Field], Any]] = {
-    "groups": _groups,
-    "solutions": _solutions,
-    "texts": _texts,
-    "choices": _texts,
-    "text": _text,
-    "choice": _text,
-    "comparisons": _comparisons,
-    "answers": _answers,
-    "answer texts": _answers,
-}
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+_ANSWER = TypeAdapter(AnswerState)

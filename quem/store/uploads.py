@@ -158,14 +158,16 @@ def _copy_lacking(source: Path, target: Path) -> None:
         place = target / path.parent.name / path.name
         if place.exists():
             continue
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (target, place.parent):
+            folder.mkdir(mode=0o700, exist_ok=True)
         try:
             os.link(path, place)
         except OSError:
             # Another disk, or one without links.
-            partial = place.with_name(f".{place.name}.partial")
+            handle, partial = tempfile.mkstemp(prefix=".0-", suffix=".partial", dir=target)
+            os.close(handle)
             shutil.copyfile(path, partial)
-            partial.replace(place)
+            Path(partial).replace(place)
         sync_folder(place.parent)
 
 

@@ -12,7 +12,7 @@ from quem.store import clock
 from quem.store.digests import receipt_code
 from quem.store.models import PersonRow, RevisionRow, StudyRow, TaskRow, UploadRow, now
 from quem.store.people import SIGNED_IN, session_values
-from quem.store.state import State
+from quem.store.state import AnswerState, State
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -27,18 +27,6 @@ _SUBMITS = ("submit", "timeout")
 
 
 @dataclass(frozen=True)
-class Answer:
-    """The state of a subject's revision."""
-
-    text: str = ""
-    files: tuple[str, ...] = ()  # public ids of uploads, in the order of the solution
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data, as a revision holds it."""
-        return {"text": self.text, "files": list(self.files)}
-
-
-@dataclass(frozen=True)
 class Change:
     """A state that a page sends."""
 
@@ -46,7 +34,7 @@ class Change:
     client: str  # the tab
     number: int  # counts up in the tab; with `client` it distinguishes a retry from a new save
     layout: str = ""  # the id of the layout that the page shows; subjects have none
-    state: State | Answer = field(default_factory=State)  # of solvers
+    state: State | AnswerState = field(default_factory=State)  # of solvers
     kind: Kind = "save"
 
 
@@ -94,7 +82,7 @@ class ElsewhereError(Exception):
 class StaleError(Exception):
     """The task has a newer revision than the one that a change was made from."""
 
-    def __init__(self, task: TaskRow, state: State | Answer) -> None:
+    def __init__(self, task: TaskRow, state: State | AnswerState) -> None:
         self.number, self.revision, self.submitted = task.head, task.revision, task.is_complete
         self.state: Any = state  # of a judge's task of solvers
         super().__init__(f"revision {task.head} is newer")
@@ -208,15 +196,15 @@ def current_state(c: Session, task: TaskRow) -> State:
     return state.renamed({solver: solver for solver in still}, new)
 
 
-def last_answer(c: Session, task: TaskRow) -> Answer:
+def last_answer(c: Session, task: TaskRow) -> AnswerState:
     """A subject's newest draft of a task; an empty one where there is none."""
     if task.head == 0:
-        return Answer()
+        return AnswerState()
     state = _last_state(c, task)
-    return Answer(state["text"], tuple(state["files"]))
+    return AnswerState(state["text"], tuple(state["files"]))
 
 
-def _state_of(c: Session, task: TaskRow) -> State | Answer:
+def _state_of(c: Session, task: TaskRow) -> State | AnswerState:
     return current_state(c, task) if task.layout_id else last_answer(c, task)
 
 
@@ -251,7 +239,7 @@ def save(
         return Saved(task.head, task.revision, change.kind, task.last.made_at)
     else:
         change = replace(change, state=_state_of(c, task))
-    if isinstance(change.state, Answer):
+    if isinstance(change.state, AnswerState):
         _require_uploads(c, task, change.state)
     if person.role == "subject":
         clock.tick(task, change.kind)
@@ -323,7 +311,7 @@ def _acknowledged(task: TaskRow, revision: RevisionRow, *, is_retry: bool = Fals
     return Saved(number, revision.id, kind, revision.made_at, receipt, is_retry)
 
 
-def _require_uploads(c: Session, task: TaskRow, answer: Answer) -> None:
+def _require_uploads(c: Session, task: TaskRow, answer: AnswerState) -> None:
     """Refuse files that were not uploaded to the task."""
     held = c.scalars(select(UploadRow.public_id).where(UploadRow.task_key == task.key))
     if not set(answer.files) <= set(held):

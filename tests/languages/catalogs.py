@@ -93,11 +93,8 @@ def check() -> list[str]:
 
 def faults(catalog: Catalog, wanted: Catalog) -> Iterator[str]:
     """Say what is wrong with a catalog."""
-    there = {_key(message): message for message in catalog if message.id}
-    for message in wanted:
-        if not message.id:
-            continue
-        mine = there.pop(_key(message), None)
+    for message in filter(_key, wanted):
+        mine = catalog.get(message.id)
         if mine is None:
             yield f"missing: {_key(message)}"
         elif mine.fuzzy or not all(texts_of(mine.string)):
@@ -106,11 +103,13 @@ def faults(catalog: Catalog, wanted: Catalog) -> Iterator[str]:
             yield f"not where it is used: {_key(message)}"
         else:
             # A form for one may leave out the number.
-            places = {frozenset(_fixed(form)) for form in texts_of(message.id)}
+            places = [{*_FIXED.findall(form)} for form in texts_of(message.id)]
             for form in texts_of(mine.string):
-                if frozenset(_fixed(form)) not in places:
+                if {*_FIXED.findall(form)} not in places:
                     yield f"other places or tags: {form}"
-    yield from (f"no longer used: {key}" for key in there)
+    yield from (
+        f"no longer used: {_key(one)}" for one in catalog if one.id and one.id not in wanted
+    )
 
 
 def _key(message: Message) -> str:
@@ -120,10 +119,6 @@ def _key(message: Message) -> str:
 def texts_of(text: str | tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
     """Give a text, or its forms for one and for several."""
     return (text or "",) if isinstance(text, str | None) else tuple(text)
-
-
-def _fixed(text: str) -> list[str]:
-    return _FIXED.findall(text)
 
 
 def is_of_scripts(message: Message) -> bool:
@@ -186,11 +181,11 @@ class _Words(HTMLParser):
 def unmarked() -> Iterator[tuple[str, str]]:
     """Give the plain words in templates, and calls of scripts that cannot be extracted."""
     for path in TEMPLATES:
-        name = path.relative_to(ROOT).as_posix()
-        yield from ((name, text) for text in plain_words(path.read_text(encoding="utf-8")))
+        for text in plain_words(path.read_text(encoding="utf-8")):
+            yield path.name, text
     for path in SCRIPTS:
         for match in _SCRIPT_CALL.finditer(path.read_text(encoding="utf-8")):
-            yield path.relative_to(ROOT).as_posix(), f"no literal text: {match[0]}"
+            yield path.name, f"no literal text: {match[0]}"
 
 
 def plain_words(template: str) -> Iterator[str]:

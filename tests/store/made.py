@@ -202,7 +202,7 @@ def states(draw: st.DrawFn, solvers: tuple[str, ...] = SOLVERS, *, done: bool = 
     )
 
 
-def _choices(solvers: tuple[str, ...], name: str) -> st.SearchStrategy[dict[str, str]]:
+def _choices(solvers: tuple[str, ...], name: str) -> st.SearchStrategy[dict[str, Any]]:
     choices = next(field.choices for field in FIELDS if field.name == name)
     return st.dictionaries(st.sampled_from(solvers), st.sampled_from(choices))
 

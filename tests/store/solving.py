@@ -17,7 +17,8 @@ from quem.store.people import (
     person_named,
     sync_people,
 )
-from quem.store.work import Answer, Change
+from quem.store.state import AnswerState
+from quem.store.work import Change
 from quem.studyfile.models import Person
 from tests.store.made import STUDY, revision_id
 
@@ -95,7 +96,7 @@ def save(
     with store.write() as c:
         mine = c.scalars(select(TaskRow).where(TaskRow.public_id == gid)).one()
         of = revision_id(c, mine, base)
-        made = Change(of, client, change, "", Answer(text, files), kind)
+        made = Change(of, client, change, "", AnswerState(text, files), kind)
         return work.save(c, person_named(c, STUDY, "subject", name), gid, made)
 
 

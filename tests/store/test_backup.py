@@ -10,14 +10,14 @@ import stat
 from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import text
 
 from quem.errors import QuemError
 from quem.store import studies
-from quem.store.backup import back_up, backup_state, stem_of
+from quem.store.backup import back_up, backup_state, stem_of, uploads_beside
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.outbox import letters_of, queue_letter
@@ -25,6 +25,7 @@ from quem.store.people import (
     person_named,
 )
 from quem.store.restoring import restore_copy
+from quem.store.uploads import UploadFolder
 from tests.store.made import STUDY, ballot, prepare, save
 
 if TYPE_CHECKING:
@@ -106,6 +107,35 @@ def test_a_copy_brings_everything_back(
     assert restored.kept is not None
     restore_copy(place, STUDY, restored.kept, replace=True)
     assert rankings(place) == newer
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_nobody_else_reads_what_lies_beside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
+) -> None:
+    """Uploads, copies, and what was restored and kept are 0600, whatever the umask."""
+    if not links:
+        refused = OSError("no links here")
+        monkeypatch.setattr("os.link", lambda *_, **__: (_ for _ in ()).throw(refused))
+    former = os.umask(0)
+    try:
+        place = locate_database(tmp_path / "study.yaml")
+        store, uploads = open_store(place), UploadFolder(tmp_path / "study.yaml")
+        prepare(store)
+        received, digest, _ = uploads.receive([b"a plan"], 100, 1, 100)
+        uploads.keep(received, digest, ".md")
+        about: dict[str, Any] = {"actor": "shell", "keep": 3, "uploads": uploads}
+        copy = back_up(store, STUDY, tmp_path / "copies", **about).path
+        store.close()
+        restore_copy(place, STUDY, copy, replace=True)
+        shutil.rmtree(uploads.folder)
+        uploads.take_back(uploads_beside(copy, STUDY))
+    finally:
+        os.umask(former)
+    assert uploads.path(digest, ".md").read_bytes() == b"a plan"
+    modes = {path: path.stat().st_mode for path in tmp_path.rglob("*")}
+    assert len([path for path in modes if path.is_file()]) == 5
+    assert [path for path, mode in modes.items() if mode & 0o077] == []
 
 
 def test_postgresql_has_its_own_programs(new_postgres: Callable[[], str], tmp_path: Path) -> None:
@@ -193,7 +223,7 @@ def _spoil(path: Path) -> None:
 
 def _newer(path: Path) -> None:
     with closing(sqlite3.connect(path)) as c, c:
-        c.execute("UPDATE quem_version SET number = 9999")
+        c.execute("UPDATE alembic_version SET version_num = '9999'")
 
 
 def _foreign(path: Path) -> None:

@@ -13,9 +13,10 @@ from sqlalchemy import create_engine, text
 from quem.errors import QuemError
 from quem.store.engine import open_store, store_of
 from quem.store.location import locate_database
-from quem.store.schema import VERSION
+from quem.store.schema import VERSIONS, upgrade
 from tests.patience import SECONDS
-from tests.store.made import STUDY, ballot, contents, save
+from tests.store.made import STUDY, ballot, contents, prepare, save
+from tests.store.migration import lacking
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +40,7 @@ with store.write() as c:
     people = [SimpleNamespace(id=name, name="") for name in ("J1", "J2")]
     sync_people(c, "made-up", "judge", people)
 store.close()
+assert "alembic" not in sys.modules
 """
 
 REACHES: tuple[Callable[[DatabaseLocation], object], ...] = (
@@ -88,7 +90,7 @@ def test_looking_for_a_store_makes_none(place: DatabaseLocation) -> None:
 def test_a_newer_database_is_refused_by_name(place: DatabaseLocation, store: Store) -> None:
     """A version that this quem does not know is told with its place, and nothing is touched."""
     store.close()
-    _sql(place, "UPDATE quem_version SET number = 999")
+    _sql(place, "UPDATE alembic_version SET version_num = '9999'")
     for reach in REACHES:
         with pytest.raises(QuemError, match=r"newer quem .*999") as refused:
             reach(place)
@@ -96,12 +98,32 @@ def test_a_newer_database_is_refused_by_name(place: DatabaseLocation, store: Sto
     assert _sql(place, "SELECT count(*) FROM person WHERE role = 'judge'") == [(2,)]
 
 
-def test_an_older_database_is_refused_with_the_way_out(place: DatabaseLocation) -> None:
-    """The last commit that reads it is named, and the command that carries its rankings over."""
-    names = ("alembic_version", "study", "ballot", "revision")
-    _sql(place, *(f"CREATE TABLE {name} (id INTEGER)" for name in names))
+def test_migrations_and_models_agree(place: DatabaseLocation) -> None:
+    """All migrations together make the tables that a new database gets, and a store opens them."""
+    engine = create_engine(place.url)
+    with engine.begin() as c:
+        upgrade(c)
+        assert lacking(c) == ""
+    engine.dispose()
+    store = open_store(place)
+    prepare(store)
+    assert save(store, ballot(store)).number == 1
+    store.close()
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [(VERSIONS[-1],)]
+
+
+def test_a_new_database_is_what_the_models_say(store: Store) -> None:
+    """It is made without migrations, which would take time and memory."""
+    with store.engine.connect() as c:
+        assert lacking(c) == ""
+
+
+@pytest.mark.parametrize("stamp", ["alembic_version", "quem_version"])
+def test_an_older_database_is_refused_with_the_way_out(place: DatabaseLocation, stamp: str) -> None:
+    """The command that carries its rankings over is named."""
+    _sql(place, *(f"CREATE TABLE {name} (id INTEGER)" for name in (stamp, "study", "revision")))
     for reach in REACHES:
-        with pytest.raises(QuemError, match=r"older quem.*77c7db1.*export STUDY --format csv"):
+        with pytest.raises(QuemError, match=r"older quem.*export STUDY --format csv"):
             reach(place)
 
 
@@ -150,7 +172,7 @@ def test_processes_that_open_an_empty_database_at_once(place: DatabaseLocation) 
     assert errors == [""] * 4
     assert [process.returncode for process in started] == [0] * 4
     assert _sql(place, "SELECT id FROM person ORDER BY id") == [("J1",), ("J2",)]
-    assert _sql(place, "SELECT number FROM quem_version") == [(VERSION,)]
+    assert _sql(place, "SELECT version_num FROM alembic_version") == [(VERSIONS[-1],)]
 
 
 @pytest.mark.parametrize("umask", ["000", "022", "277"])

@@ -267,6 +267,22 @@ def test_withdrawing_leaves_no_word(store: Store, tmp_path: Path) -> None:
         assert b"zebra" not in path.read_bytes()
 
 
+def test_who_withdraws_while_a_tab_saves_leaves_no_word(store: Store) -> None:
+    """Either the save is first, and its words go, or it is refused."""
+    with_session(store)
+    gid = task(store)
+
+    def work(number: int) -> object:
+        if number:
+            return save(store, gid, 0, "zebratext", client=f"tab-{number}")
+        with store.write() as c:
+            return withdraw(c, subject(store))
+
+    at_once(4, work)
+    with store.read() as c:
+        assert last_answer(c, task_of(c, subject(store).key, gid)).text == ""
+
+
 def test_erasing(store: Store) -> None:
     """Name and id go; the study file does not bring the person back."""
     with_session(store)

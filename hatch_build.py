@@ -64,14 +64,11 @@ FILES = {
     ),
     "@fontsource-variable/jetbrains-mono": _font("jetbrains-mono", "JetBrainsMono", "normal"),
 }
-# Made of these: the characters and weights of most pages, in half the bytes.
+# Made of these: the characters and weights of most pages, in half the bytes or less.
 BASIC = {
-    name.replace("-latin-", "-basic-"): name
-    for name in (
-        "inter-latin-wght-normal.woff2",
-        "source-serif-4-latin-wght-normal.woff2",
-        "source-serif-4-latin-wght-italic.woff2",
-    )
+    "inter-basic-wght-normal.woff2": "inter-latin-wght-normal.woff2",
+    "source-serif-4-basic-wght-normal.woff2": "source-serif-4-latin-wght-normal.woff2",
+    "source-serif-4-basic-400-italic.woff2": "source-serif-4-latin-wght-italic.woff2",
 }
 
 
@@ -177,13 +174,13 @@ def _cut(whole: Path, target: Path, sheet: str) -> None:
     characters: list[int] = []
     for first, last in re.findall(r"U\+(\w+)(?:-(\w+))?", rule):
         characters += range(int(first, 16), int(last or first, 16) + 1)
-    lightest, boldest = re.findall(r"font-weight: (\d+) (\d+)", rule)[0]
+    lightest, boldest = re.findall(r"font-weight: (\d+)(?: (\d+))?", rule)[0]
     features = ["calt", "ccmp", "kern", "liga", "locl", "mark", "mkmk", "tnum"]
     with TTFont(whole) as font:
         subsetter = Subsetter(Options(hinting=False, layout_features=features))
         subsetter.populate(unicodes=characters)
         subsetter.subset(font)
-        smaller = instantiateVariableFont(font, {"wght": (int(lightest), int(boldest))})
+        smaller = instantiateVariableFont(font, {"wght": (int(lightest), int(boldest or lightest))})
         smaller.flavor = "woff2"
         smaller.save(target)
 

@@ -29,7 +29,6 @@ from quem.store.studies import solving_state, status_of
 from quem.store.work import ClosedError
 from webjudge.bodies import ConsentForm, LanguageForm
 from webjudge.errors import RefusedError, message_page
-from webjudge.lacking import lacking
 from webjudge.languages import choose_language, keep_language
 
 if TYPE_CHECKING:
@@ -189,12 +188,11 @@ def enter(path: str, token: str) -> Response:
     role = next(role for role, begins in PATHS.items() if begins == path)
     with site().store.read() as c:
         person = person_of_link(c, site().id, role, token)
-        is_new = status_of(c, site().id).state == "trial"
+        is_new = role == "organizer" and status_of(c, site().id).state == "trial"
+        to_set_up = is_new and bool(site().lacking(c))
     if person is None or (role == "subject" and site().spec.solving is None):
         raise RefusedError("dashboard-ended" if role == "organizer" else "link-ended")
-    page = _HOMES[role]
-    if role == "organizer" and is_new and lacking(site()):
-        page = "dashboard.setup.steps"
+    page = "dashboard.setup.steps" if to_set_up else _HOMES[role]
     with site().store.write() as c:
         held = sign_in(c, person)
     response = redirect(url_for(page), code=303)

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import datetime as dt
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from quem.resources import resource
+from quem.store.models import now
 from quem.studyfile.letter import letter_in, read_letter
-from webjudge.languages import day, gettext, ngettext, speaking
+from webjudge.languages import day, gettext, marked, ngettext, speaking
 
 if TYPE_CHECKING:
-    import datetime as dt
+    from collections.abc import Mapping
 
-    from quem.store.models import PersonRow, Role
+    from quem.store.models import LetterKind, LetterRow, PersonRow, Role
     from webjudge.site import Site
 
-Text = Literal["invitation", "reminder"]
+# How long nobody is reminded to whom something was written: about a day.
+_APART = dt.timedelta(hours=20)
+_REPLACED = marked("This link replaces the one that we sent you, which no longer works.")
+_FOLDERS: dict[Role, str] = {"judge": "judge", "subject": "solve"}
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a judge is, or a subject."""
+    """How far a judge is, or a subject, and what was written to them."""
 
     person: PersonRow
     # Tasks, without practice
@@ -31,30 +36,37 @@ class Standing:
     submitted: int
     started: bool  # whether one of them is begun
     declined: bool  # whether they do not take part
+    is_open: bool = False  # whether their session is
+    letters: Mapping[str, LetterRow] = field(default_factory=dict)  # by kind
+
+    def wants(self, kind: LetterKind) -> bool:
+        """Whether a letter helps: the study waits for them, and a reminder for their link."""
+        is_gone = self.declined or self.person.erased_at or 0 < self.total <= self.submitted
+        return not is_gone and (kind == "invitation" or (self.is_open and self.person.has_link))
+
+    def may_get(self, kind: LetterKind) -> bool:
+        """Whether a letter can be sent, or sent again, and none is on its way."""
+        letter = self.letters.get(kind)
+        return self.wants(kind) and (letter is None or letter.is_settled)
+
+    def is_due(self, kind: LetterKind) -> bool:
+        """Whether somebody was never invited, or may be reminded: not twice within a day."""
+        if not self.may_get(kind):
+            return False
+        if kind == "invitation":
+            return not (self.person.linked_at or self.person.revoked_at or self.letters.get(kind))
+        recent = now() - _APART
+        return all((one.sent_at or one.made_at) <= recent for one in self.letters.values())
 
     @property
-    def role(self) -> Role:
-        """Whether they judge or solve."""
-        return self.person.role
-
-    @property
-    def done(self) -> bool:
-        """Whether they have finished."""
-        return 0 < self.total <= self.submitted
-
-    @property
-    def waits(self) -> bool:
-        """Whether the study waits for them."""
-        return not (self.done or self.declined or self.person.erased_at)
-
-    @property
-    def is_reminded(self) -> bool:
-        """Whether they may be reminded: whose link was revoked may not."""
-        return self.waits and self.person.has_link
+    def mailed_at(self) -> dt.datetime | None:
+        """When the link that they have was mailed, unless it was replaced by hand since."""
+        letter, linked_at = self.letters.get("invitation"), self.person.linked_at
+        at = letter.sent_at if letter else None
+        return at if at and linked_at and linked_at <= at else None
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """The text of a letter, and its language."""
 
     subject: str
@@ -65,59 +77,57 @@ class Written:
 def write_to(
     site: Site,
     one: Standing,
-    what: Text,
+    kind: LetterKind,
     sender: str,
     *,
     link: str = "",
     replaced: bool = False,
-    invited_at: dt.datetime | None = None,
 ) -> Written:
     """Write to a judge or a subject, in the language that the study file names."""
-    spec = site.spec
-    language = site.language(one.person) or site.usual_language
-    subject = spec.invitation.title or spec.title
+    spec, person = site.spec, one.person
+    language = site.language(person) or site.usual_language
+    own = spec.invitation.text if (person.role, kind) == ("judge", "invitation") else ""
     with speaking(language):
         due = day(spec.deadline) if spec.deadline else ""
-        values = {
-            "address": site.address(one.person),
-            "contact": spec.organizer,
-            "deadline": due,
-            "grading": bool(spec.labels),
-            "invited_on": day(invited_at.date()) if invited_at else "",
-            "link": link,
-            "limit": 60 * ((spec.solving and spec.solving.time_limit) or 0),
-            "minutes": site.minutes,
-            "n_problems": one.total,
-            "n_tasks": one.total,
-            "one": one,
-            "replaced": replaced,
-            "sender": spec.organizer.name or sender,
-            "study": {"title": spec.title},
-        }
-        own = spec.invitation.text if (one.role, what) == ("judge", "invitation") else ""
-        if not own:
-            return Written(
-                subject,
-                _templates().get_template(f"{_FOLDERS[one.role]}/{what}.txt").render(values),
-                language,
+        subject = spec.invitation.title or spec.title
+        if own:
+            path = letter_in(site.path, own, language)
+            letter = read_letter(path, str(path), has_deadline=spec.deadline is not None)
+            own_subject, text = letter.filled(
+                {
+                    "name": site.address(person) or person.id,
+                    "title": spec.title,
+                    "link": link or gettext("[the link that you were sent, or a new one]"),
+                    "due": due,
+                    "minutes": str(site.minutes),
+                }
             )
-        path = letter_in(site.path, own, language)
-        letter = read_letter(path, str(path), has_deadline=spec.deadline is not None)
-        fields = {
-            "name": str(values["address"] or one.person.id),
-            "title": spec.title,
-            "link": link or gettext("[the link that you were sent, or a new one]"),
-            "due": due,
-            "minutes": str(site.minutes),
-        }
-        own_subject, text = letter.filled(fields)
-        if replaced:
-            note = gettext("This link replaces the one that we sent you, which no longer works.")
-            text = f"{text.rstrip()}\n\n{note}\n"
-    return Written(own_subject or subject, text, language)
-
-
-_FOLDERS: dict[Role, str] = {"judge": "judge", "subject": "solve"}
+            if replaced:
+                note = gettext(
+                    "This link replaces the one that we sent you, which no longer works."
+                )
+                text = f"{text.rstrip()}\n\n{note}\n"
+            return Written(own_subject or subject, text, language)
+        text = (
+            _templates()
+            .get_template(f"{_FOLDERS[person.role]}/{kind}.txt")
+            .render(
+                address=site.address(person),
+                contact=spec.organizer,
+                deadline=due,
+                grading=bool(spec.labels),
+                invited_on=day(one.mailed_at.date()) if one.mailed_at else "",
+                kind=kind,
+                link=link,
+                limit=60 * ((spec.solving and spec.solving.time_limit) or 0),
+                minutes=site.minutes,
+                one=one,
+                replaced=replaced,
+                sender=spec.organizer.name or sender,
+                study={"title": spec.title},
+            )
+        )
+    return Written(subject, text, language)
 
 
 @cache

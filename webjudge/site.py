@@ -15,15 +15,17 @@ from quem.errors import Mistake, QuemError
 from quem.solutions import check_solutions
 from quem.solutions.checking import find_warnings
 from quem.solutions.model import signature
+from quem.solutions.sheets import is_unwritten
 from quem.store.care import WORDS_A_MINUTE, count_words
 from quem.store.connecting import THREADS
 from quem.store.drawing import recorded_draw
 from quem.store.engine import open_store
 from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
-from quem.store.people import sync_everybody
+from quem.store.people import has_people, sync_everybody
 from quem.store.reviewing import answered_changes, frozen_look, note_decisions
-from quem.store.studies import register_study, secret_of, status_of
+from quem.store.studies import register_study, secret_of, solving_state, status_of
+from quem.studyfile.models import ExperienceSpec
 from quem.studyfile.reading import draft_study
 from webjudge.languages import ENGLISH
 
@@ -173,6 +175,22 @@ class Site:
             for solver, content in self.contents(group).items()
             if content is None
         ]
+
+    def lacking(self, c: Session) -> dict[str, int]:
+        """Count what judges would miss if the study opened now, in the order it is asked for."""
+        spec, found = self.spec, self.solutions
+        solving = spec.solving and solving_state(c, self.id) != "closed"
+        texts = {"briefing": found.briefing, "consent": found.consent}
+        parts = {
+            "solved": spec.awaits_subjects,
+            "people": isinstance(spec, ExperienceSpec)
+            and not (spec.subjects or spec.awaits_subjects),
+            "statements": sum(map(is_unwritten, found.statements.values())),
+            **{name: sheet and is_unwritten(sheet) for name, sheet in texts.items()},
+            "solving": solving,
+            "judges": not has_people(c, self.id, "judge"),
+        }
+        return {name: int(count) for name, count in parts.items() if count}
 
     def effects(self, c: Session) -> list[Effect]:
         """Say whom it affects that the study is no longer what judges were shown."""

@@ -17,15 +17,12 @@ from quem.solutions.checking import lost_images
 from quem.solutions.files import metadata_of
 from quem.solutions.identity import NameSearch
 from quem.solutions.losses import losses_of
-from quem.solutions.model import is_unchanged
 from quem.solutions.patterns import normal, plain, word_pattern
 from quem.store.digests import keyed
-from quem.store.reviewing import freeze_review, is_frozen, reviewed_digests
+from quem.store.reviewing import freeze_review, is_frozen, is_reviewed, reviewed_digests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-
-    from sqlalchemy.orm import Session
 
     from quem.blinding.rendering import Part, Rendered
     from quem.solutions import Sheet
@@ -63,11 +60,6 @@ class ReviewedSolution:
     open: tuple[Found, ...]  # words that nothing was decided about yet
     decided: tuple[Reviewed, ...]  # what was decided, as the study file has it
     is_reviewed: bool = False  # whether an organizer looked through what judges receive now
-
-    @property
-    def has_words(self) -> bool:
-        """Whether words were found in it, be they decided by now."""
-        return bool(self.open) or any(one.solver for one in self.decided)
 
     @property
     def name(self) -> str:
@@ -130,29 +122,26 @@ class Review:
     @cached_property
     def words(self) -> list[Word]:
         """Each word that was found or decided about in solutions, open ones first."""
-        found: dict[str, Found] = {}
-        forms: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        found: defaultdict[str, list[tuple[ReviewedSolution, Found]]] = defaultdict(list)
         for part in self._everything:
             for one in part.open if part.solver else ():
-                found.setdefault(plain(one.word), one)
-                forms[plain(one.word)].setdefault(plain(one.words), one.words)
-        holders = {
-            key: tuple(one for one in self.solutions if one.open_forms(key)) for key in found
-        }
+                found[plain(one.word)].append((part, one))
         decided: defaultdict[str, list[Reviewed]] = defaultdict(list)
         for entry in self._site.spec.judging.reviewed:
             decided[plain(entry.words)].append(entry)
         words = []
         for key in dict.fromkeys([*found, *decided]):
-            mine = decided[key]
+            forms = {plain(one.words): one.words for _, one in reversed(found[key])}
+            holders = {part.token for part, _ in found[key]}
+            first = found[key][0][1] if found[key] else None
             words.append(
                 Word(
-                    found[key].word if key in found else mine[0].words,
-                    found[key].why if key in found else "",
-                    tuple(forms[key].values()) or (mine[0].words,),
-                    holders.get(key, ()),
-                    sum(one.decision == "redact" for one in mine),
-                    any(one.decision == "accept" for one in mine),
+                    first.word if first else decided[key][0].words,
+                    first.why if first else "",
+                    tuple(reversed(forms.values())) or (decided[key][0].words,),
+                    tuple(one for one in self.solutions if one.token in holders),
+                    sum(one.decision == "redact" for one in decided[key]),
+                    any(one.decision == "accept" for one in decided[key]),
                 )
             )
         # Longer ones first: a whole name, and then what is left of it.
@@ -211,7 +200,7 @@ class Review:
             mine = tuple(one for one in mine if one.solver or plain(one.words) in met)
             waiting = [(place, hit) for place, hit in hits if plain(hit.text) not in accepted]
             token = keyed(self._site.secret, "review", problem, solver)[:16]
-            reviewed = isinstance(part, Solution) and _is_seen(part, seen)
+            reviewed = isinstance(part, Solution) and is_reviewed(part, seen)
             parts.append(
                 ReviewedSolution(
                     problem, solver, part, token, _found(waiting), mine, is_reviewed=reviewed
@@ -232,18 +221,6 @@ class Review:
         place = self.solutions.index(after)
         rest = [*self.solutions[place + 1 :], *self.solutions[:place]]
         return next((one for one in rest if one in self.unreviewed), None)
-
-
-def _is_seen(solution: Solution, seen: dict[tuple[str, str], set[str]]) -> bool:
-    digests = seen.get((solution.problem, solution.solver), ())
-    return any(is_unchanged(solution, digest) for digest in digests)
-
-
-def unreviewed_count(c: Session, site: Site) -> int:
-    """Count the solutions that nobody looked through as judges receive them."""
-    seen = reviewed_digests(c, site.id)
-    groups = site.solutions.by_problem.values()
-    return sum(not _is_seen(one, seen) for group in groups for one in group.values())
 
 
 def freeze(site: Site) -> None:

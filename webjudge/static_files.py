@@ -30,7 +30,7 @@ _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) ([\w$]+))", 
 # As packages of npm export: `export{b as html,A as nothing};`
 _EXPORTED = re.compile(r"\bexport\{([^}]*)\};")
 _COMMENT = re.compile(
-    r"^ *(?://.*|/\*\*(?!\s*\* @license)[^*]*(?:\*(?!/)[^*]*)*\*/)\n", re.MULTILINE
+    r"^ *(?://.*|/\*\*(?!\s*\* @license)[^*]*(?:\*(?!/)[^*]*)*\*/)\n|^ +", re.MULTILINE
 )
 _NOT_SHOWN = re.compile(rb"/\*.*?\*/\n|^ +", re.MULTILINE | re.DOTALL)
 _SECONDS = 60 * 60 * 24

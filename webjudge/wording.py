@@ -80,9 +80,8 @@ _EVENTS = {
     "link-revoked": "Link of {{ who }} revoked",
     "link-withdrawn": "New link of {{ who }} withdrawn: the letter was not accepted",
     "mail": (
-        "{{ {'invite': 'Invitation', 'remind': 'Reminder'}[kind] }} to {{ who }}: "
-        "{{ {'retry': 'not accepted yet', 'unknown': 'unknown whether it arrived', "
-        "'marked-sent': 'marked as sent', 'again': 'to be sent again'}[state] or state }}"
+        "{{ kind | capitalize }} to {{ who }}: "
+        "{{ {'due': 'not accepted yet', 'again': 'to be sent again'}[state] or state }}"
     ),
     "consented": "{{ who }} gave consent",
     "declined": "{{ who }} declined to take part",

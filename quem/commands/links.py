@@ -18,24 +18,18 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from quem.errors import Mistake
-    from quem.mail.server import MailSettings, Outcome
+    from quem.mail.server import MailSettings
     from quem.store.links import RoleName
     from quem.store.models import Role
-    from quem.store.outbox import Kind, StoredLetter
     from quem.studyfile.relevance import JudgedSpec
     from webjudge import Site
-    from webjudge.letters import Text
-    from webjudge.mailing import Planned
+    from webjudge.letters import Standing
 
 # A header, or an id and what belongs to it.
 Row = tuple[str, ...]
 
 _HEADER = ("id", "name", "link", "state")
 _LOCAL = "http://127.0.0.1:8080"
-_NOTES = {
-    "retry": "the mail server did not want it yet; a run after {at} tries again",
-    "unknown": "nobody knows whether it was sent; decide in the dashboard, under Invitations",
-}
 _NO_SERVER = (
     "no mail server: set QUEM_SMTP, such as smtps://user@mail.example.org:465, or leave out --mail "
     "and send the links yourself"
@@ -82,6 +76,7 @@ _NOT_NOW = {
 @click.option("--name", default="", help="With --add: the person's name.")
 @click.option("--experience", type=float, help="With --add: a judge's years of experience.")
 @click.option("--mail", is_flag=True, help="Send each person an invitation with a link, once.")
+@click.option("--again", is_flag=True, help="With --mail: write to all who were invited before.")
 @click.option("--dry-run", is_flag=True, help="With --mail: say who would get what, and end.")
 def links(
     role: RoleName,
@@ -97,6 +92,7 @@ def links(
     experience: float | None,
     *,
     mail: bool,
+    again: bool,
     dry_run: bool,
 ) -> None:
     """Make private links: of judges, of people who solve, or of organizers.
@@ -108,15 +104,18 @@ def links(
 
     --mail sends the links by the mail server that the environment names: QUEM_SMTP,
     QUEM_SMTP_PASSWORD, QUEM_MAIL_FROM. However often it runs, no letter is sent twice; what a mail
-    server did not want yet is tried again. With --reissue, only those whom it names get a letter.
+    server did not want yet is tried again. With --reissue, only those whom it names get a letter,
+    and with --again, all who were invited before: a new link takes the place of the old one.
     """
     if add is None and (name or experience is not None):
         raise click.UsageError("--name and --experience belong to --add ID")
     _refuse_roles(role, {*reissue}, {*revoke}, {*erase}, experience, mail=mail)
     if mail and (out or revoke or erase or add is not None):
         raise click.UsageError("--mail goes without --out, --revoke, --erase, and --add")
-    if dry_run and not mail:
-        raise click.UsageError("--dry-run belongs to --mail")
+    if (dry_run or again) and not mail:
+        raise click.UsageError("--dry-run and --again belong to --mail")
+    if again and reissue:
+        raise click.UsageError("--again is for all; leave it or --reissue out")
     from quem.errors import FileError
     from quem.studyfile.reading import read_study
 
@@ -127,7 +126,7 @@ def links(
 
     kind = ROLE_NAMED[role]
     if mail:
-        _invite(kind, study, database, url, reissue, dry_run=dry_run)
+        _invite(kind, study, database, url, reissue, again=again, dry_run=dry_run)
         return
     from quem.store.people import people_declared, sync_people
     from quem.store.studies import register_study
@@ -217,11 +216,12 @@ def _invite(
     study: Path,
     database: str | None,
     url: str | None,
-    again: Collection[str],
+    named: Collection[str],
     *,
+    again: bool,
     dry_run: bool,
 ) -> None:
-    """Send invitations to those who have none, or to those in `again`; or only show them."""
+    """Send invitations, or only show them."""
     from quem.errors import QuemError
     from quem.mail.server import mail_settings
     from quem.store.engine import clear_refusals
@@ -237,132 +237,121 @@ def _invite(
     with clear_refusals(locate_database(study, database)):
         site = open_site(study, database)
         try:
-            planned = _planned(site, role, again)
-            _refuse_addresses(site, planned)
+            people = _invited(site, role, named, again=again)
             if settings is None:
-                _show(site, planned, url)
+                _show(site, people, url)
             elif url is None:
                 raise QuemError(_NO_URL)
             else:
-                _send(site, role, planned, url, settings)
+                _send(site, role, people, url, settings)
         finally:
             site.store.close()
 
 
-def _say_unreviewed(site: Site) -> None:
-    """Say how many solutions nobody looked through, as long as no judge has ranked."""
-    from quem.store.reviewing import is_frozen
-    from webjudge.solution_review import unreviewed_count
-
-    with site.store.read() as c:
-        left = 0 if is_frozen(c, site.id) else unreviewed_count(c, site)
-    if left:
-        of = f"{left} of {len(site.solutions)} solutions are not reviewed"
-        click.echo(f"{of}; the report will say so. To review them: quem serve", err=True)
-
-
-def _planned(site: Site, role: Role, again: Collection[str]) -> list[Planned]:
-    """Find the invitations that are due, and say of whom was named why none is."""
+def _invited(site: Site, role: Role, named: Collection[str], *, again: bool) -> list[Standing]:
+    """Find whom to invite: who was not yet, who was before, or who is named."""
     from quem.errors import QuemError
     from quem.store.people import person_named
     from quem.store.studies import status_of
-    from webjudge.mailing import invitations_due, turn
+    from quem.studyfile.addresses import PEOPLE, addresses_of
+    from webjudge.mailing import standings, turn
 
     with site.store.read() as c:
-        for one in again:
+        for one in named:
             person_named(c, site.id, role, one)
         if turn(c, site) != role:
             raise QuemError(_NOT_NOW["solving" if role == "judge" else "solved"])
         if role == "judge" and status_of(c, site.id).state == "closed":
             raise QuemError(_NOT_NOW["closed"])
-        due = invitations_due(c, site, role, again)
-    if again:
-        due = [each for each in due if each.one.person.id in again]
-        for one in {*again} - {each.one.person.id for each in due}:
-            click.echo(f"{one}: no invitation is due", err=True)
-    return due
+        people = standings(c, site, role)
+    if named:
+        people = [one for one in people if one.person.id in named]
+    elif again:
+        people = [one for one in people if "invitation" in one.letters]
+    else:
+        people = [one for one in people if one.is_due("invitation")]
+    invited = [one for one in people if one.may_get("invitation")]
+    for one in {*named} - {each.person.id for each in invited}:
+        click.echo(f"{one}: no invitation is due", err=True)
+    known = addresses_of(site.spec, site.path)
+    where = f"add email to the study file, or a line to {PEOPLE} beside it"
+    if lacking := [x.person.id for x in invited if (role, x.person.id) not in known]:
+        raise QuemError(f"{one}: has no email address; {where}" for one in lacking)
+    return invited
 
 
-def _refuse_addresses(site: Site, planned: list[Planned]) -> None:
-    """Refuse to begin where a letter could not be sent, with every mistake."""
-    from quem.errors import QuemError
-    from quem.mail.message import receiver_of
-    from quem.studyfile.addresses import PEOPLE, addresses_of
-
-    mistakes: list[Mistake | str] = []
-    addresses = addresses_of(site.spec, site.path)
-    for one, *_ in planned:
-        to = addresses.get((one.role, one.person.id))
-        if to is None:
-            where = f"add email to the study file, or a line to {PEOPLE} beside it"
-            mistakes.append(f"{one.person.id}: has no email address; {where}")
-            continue
-        try:
-            receiver_of(to)
-        except QuemError as error:
-            mistakes += [f"{one.person.id}: {mistake}" for mistake in error.mistakes]
-    if mistakes:
-        raise QuemError(mistakes)
-
-
-def _show(site: Site, planned: list[Planned], url: str | None) -> None:
+def _show(site: Site, people: Sequence[Standing], url: str | None) -> None:
     """Say who would get an invitation, and show the first one."""
     from quem.store.links import PATHS
     from quem.studyfile.addresses import addresses_of
     from webjudge.letters import write_to
 
     addresses = addresses_of(site.spec, site.path)
-    for one, *_ in planned:
-        click.echo(f"{one.person.id}  {addresses[one.role, one.person.id].email}  invitation")
-    if planned:
-        one = planned[0].one
-        link = f"{url or 'https://...'}/{PATHS[one.role]}/..."
-        what: Text = "reminder" if one.started else "invitation"
-        letter = write_to(site, one, what, "", link=link, replaced=bool(one.person.linked_at))
+    for one in people:
+        role, person = one.person.role, one.person.id
+        click.echo(f"{person}  {addresses[role, person].email}  invitation")
+    for one in people[:1]:
+        link = f"{url or 'https://...'}/{PATHS[one.person.role]}/..."
+        letter = write_to(
+            site,
+            one,
+            "reminder" if one.started else "invitation",
+            "",
+            link=link,
+            replaced=bool(one.person.linked_at),
+        )
         click.echo(f"\nSubject: {letter.subject}\n\n{letter.text}")
-    click.echo(f"{len(planned)} to be sent; nothing was sent.", err=True)
+    click.echo(f"{len(people)} to be sent; nothing was sent.", err=True)
 
 
 def _send(
-    site: Site, role: Role, planned: Sequence[Planned], base: str, settings: MailSettings
+    site: Site, role: Role, people: Sequence[Standing], base: str, settings: MailSettings
 ) -> None:
     """Queue invitations, and send all that are due; those that failed make the command fail."""
     from quem.errors import QuemError
-    from quem.mail.sending import Sender
-    from quem.store.outbox import letters_of
+    from quem.store.outbox import UNKNOWN, letters_of, queue_letter
     from quem.store.people import people_of
-    from webjudge.mailing import PersonWriter, queue_planned
+    from webjudge.mailing import ROLES, Sender
     from webjudge.wording import at_utc
 
-    with site.store.read() as c:
-        people = people_of(c, site.id, role)
-    ids = {one.key: one.id for one in people}
+    with site.store.write() as c:
+        ids = {one.key: one.id for each in ROLES for one in people_of(c, site.id, each)}
+        for one in people:
+            queue_letter(c, site.id, one.person.key, "invitation", one.letters.get("invitation"))
+    if role == "judge" and people:
+        _say_unreviewed(site)
     failed: list[Mistake | str] = []
-
-    def tell(letter: StoredLetter, outcome: Outcome) -> None:
-        reason = f": {outcome.reason}" if outcome.reason else ""
-        text = f"{ids.get(letter.person_key, '')}: invitation: {outcome.state}{reason}"
-        if outcome.state == "failed":
+    count = 0
+    for letter in Sender(site, settings, base, "shell").run():
+        reason = f": {letter.error}" if letter.error else ""
+        text = f"{ids[letter.person_key]}: {letter.kind}: {letter.state}{reason}"
+        if letter.state == "failed":
             failed.append(text)
         else:
             click.echo(text)
-
-    writer = PersonWriter(site, role, base, "shell", settings.sender.display_name)
-    kinds: tuple[Kind, ...] = ("invite",)
-    sender = Sender(site.store, site.id, settings, {role: writer}, "shell", kinds=kinds, tell=tell)
-    with site.store.write() as c:
-        queue_planned(c, site, planned)
-    if role == "judge" and planned:
-        _say_unreviewed(site)
-    counts = sender.run()
+        count += letter.state == "sent"
     with site.store.read() as c:
-        for letter in letters_of(c, site.id, role):
-            if letter.kind == "invite" and (note := _NOTES.get(letter.state)):
-                who = ids.get(letter.person_key, "")
-                click.echo(f"{who}: invitation: {note.format(at=at_utc(letter.due_at))}", err=True)
-    click.echo(f"{counts['sent']} sent.", err=True)
+        letters = letters_of(c, site.id, role)
+    for letter in letters:
+        who = f"{ids[letter.person_key]}: {letter.kind}"
+        if letter.state == "due":
+            click.echo(f"{who}: due; a run after {at_utc(letter.due_at)} tries again", err=True)
+        elif letter.error == UNKNOWN:
+            click.echo(f"{who}: {UNKNOWN}; decide in the dashboard, or use --reissue", err=True)
+    click.echo(f"{count} sent.", err=True)
     if failed:
         raise QuemError(failed)
+
+
+def _say_unreviewed(site: Site) -> None:
+    """Say how many solutions nobody looked through, as long as no judge has ranked."""
+    from quem.store.reviewing import count_unreviewed
+
+    with site.store.read() as c:
+        left = count_unreviewed(c, site.id, site.solutions)
+    if left:
+        of = f"{left} of {len(site.solutions)} solutions are not reviewed"
+        click.echo(f"{of}; the report will say so. To review them: quem serve", err=True)
 
 
 @contextmanager

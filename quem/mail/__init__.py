@@ -1,1 +1,1 @@
-"""Letters to judges and subjects: a mail server, messages, and the queue that is worked off."""
+"""Letters to judges and subjects: messages, and the mail server that takes them."""

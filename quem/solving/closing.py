@@ -206,7 +206,7 @@ def _write(target: Path, content: bytes | dict[str, bytes]) -> None:
             for name, part in content.items():
                 _write_file(made / name, part)
             sync_folder(made)
-        if target.is_dir() or made.is_dir():
+        if made.is_dir():
             _remove(target)
         made.replace(target)
     sync_folder(target.parent)

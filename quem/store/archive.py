@@ -61,7 +61,6 @@ _KINDS: dict[Any, Any] = {
 }
 _MORE: dict[str, Any] = {"upload": {"content": (Base64Bytes | None, None)}}
 _STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
-_SETTLED = ("sent", "failed", "unknown")
 _MOST_MISTAKES = 20
 
 
@@ -128,11 +127,7 @@ TABLES = {
 
 
 class _WrongError(Exception):
-    """What is wrong with a line, and in which key."""
-
-    def __init__(self, message: str, key: str = "") -> None:
-        self.message, self.key = message, key
-        super().__init__(message)
+    """Where a line is wrong, which may be empty, and what is."""
 
 
 def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
@@ -145,7 +140,8 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
         try:
             reader.read(line)
         except _WrongError as error:
-            mistakes.append(Mistake(name, number, key=error.key, message=error.message))
+            key, message = error.args
+            mistakes.append(Mistake(name, number, key=key, message=message))
         if len(mistakes) >= _MOST_MISTAKES:
             break
     if not mistakes:
@@ -195,23 +191,23 @@ class _Reader:
         data = _parsed(line)
         table = TABLES.get(str(data.get("table")))
         if table is None:
-            raise _WrongError("is of no table that quem knows", "table")
+            raise _WrongError("table", "is none that quem knows")
         try:
             row = dict(table.model.model_validate_json(line))
         except Invalid as error:
             loc, message, _ = complaints(error, table.model, data)[0]
-            raise _WrongError(message, dotted(loc)) from None
+            raise _WrongError(dotted(loc), message) from None
         del row["table"]
         for names in table.unique:
             value = tuple(row[name] for name in names)
             seen = self._seen.setdefault((table.name, *names), set())
             if value in seen and None not in value:
-                raise _WrongError(f"there is another {table.name} of that", " and ".join(names))
+                raise _WrongError(" and ".join(names), f"there is another such {table.name}")
             seen.add(value)
         for name, other in table.references.items():
             known = self._roles if other == "person" else self._owners
             if row[name] is not None and row[name] not in known:
-                raise _WrongError(f"no line before says what {other} {row[name]} is", name)
+                raise _WrongError(name, f"no line before says what {other} {row[name]} is")
         check = getattr(self, f"_check_{table.name}", None)
         if check:
             check(row)
@@ -230,7 +226,7 @@ class _Reader:
 
     def _check_study(self, row: Row) -> None:
         if row["id"] != self._study_id:
-            raise _WrongError(f"{shown(row['id'])} is not the study that the header names", "id")
+            raise _WrongError("id", f"{shown(row['id'])} is not the study that the header names")
 
     def _check_person(self, row: Row) -> None:
         self._roles[row["key"]] = row["role"]
@@ -239,7 +235,7 @@ class _Reader:
         self._owners[row["key"]] = row["person_key"]
         names = row["solvers"] or []
         if len(names) != len(set(names)):
-            raise _WrongError("names a solver twice", "solvers")
+            raise _WrongError("solvers", "names a solver twice")
 
     def _check_layout(self, row: Row) -> None:
         self._shown[row["task_key"], row["id"]] = [solver for _, solver, *_ in row["items"]]
@@ -248,7 +244,7 @@ class _Reader:
         self._uploads.add((row["task_key"], row["public_id"]))
         content = row["content"]
         if content is not None and hashlib.sha256(content).hexdigest() != row["sha256"]:
-            raise _WrongError("is not what was uploaded", "content")
+            raise _WrongError("content", "is not what was uploaded")
 
     def _check_revision(self, row: Row) -> None:
         task = row["task_key"]
@@ -256,13 +252,13 @@ class _Reader:
             if self._roles[self._owners[task]] == "subject":
                 files = AnswerState.parse(row["state"]).files
                 if not self._uploads.issuperset((task, name) for name in files):
-                    raise _WrongError("no line before has the files that it names", "state.files")
+                    raise _WrongError("state.files", "no line before has what it names")
             else:
                 State.parse(row["state"], self._shown[task, row["layout"]])
         except KeyError:
-            raise _WrongError("no line before has it", "layout") from None
+            raise _WrongError("layout", "no line before has it") from None
         except InvalidStateError as error:
-            raise _WrongError(f"{error}", "state") from None
+            raise _WrongError("state", str(error)) from None
 
 
 def _parsed(line: str) -> Row:
@@ -271,7 +267,7 @@ def _parsed(line: str) -> Row:
     except ValueError:
         row = None
     if not isinstance(row, dict):
-        raise _WrongError("is damaged: no JSON object")
+        raise _WrongError("", "is damaged: no JSON object")
     return row
 
 
@@ -306,7 +302,7 @@ def _rows(
             row[name] = None if row[name] is None else numbers[other][row[name]]
         if table.name in numbers:
             numbers[table.name][row["key"]] = row["key"] = number
-        if table.name == "letter" and row["state"] not in _SETTLED:
+        if table.name == "letter" and row["state"] == "due":
             row |= DOUBT
         yield row
 

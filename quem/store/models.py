@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
 Role = Literal["judge", "subject", "organizer"]
+LetterKind = Literal["invitation", "reminder"]
+LetterState = Literal["due", "sent", "failed"]
 Life = Literal["trial", "open", "paused", "closed"]
 SolvingState = Literal["trial", "open", "closed"]
 Kind = Literal["save", "submit", "reopen", "skip", "timeout"]  # of a revision
@@ -38,6 +40,7 @@ Times = dict[str, Seconds]
 Answers = dict[
     Annotated[str, StringConstraints(pattern="^(answers|written|replies)$")], dict[str, str]
 ]
+Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Ending = Annotated[str, StringConstraints(pattern=r"^\.[^/\\\x00]+$")]
 
 
@@ -359,27 +362,31 @@ class EventRow(Base):
 
 
 class LetterRow(Base):
-    """A letter to a person: that it is to be sent, and what became of it.
+    """The last letter of a kind to a person, and what became of it.
 
-    Neither the letter nor an address is kept. A letter that was handed over to a mail server
-    without its answer is `unknown`, and is never sent again without an organizer.
+    Neither the letter nor an address is kept. One that a mail server may have is `failed`, and is
+    never sent again without an organizer.
     """
 
     __tablename__ = "letter"
-    __table_args__ = (UniqueConstraint("person_key", "kind", "round"),)
+    __table_args__ = (UniqueConstraint("person_key", "kind"),)
 
     key: Mapped[int] = mapped_column(primary_key=True)
     study_id: Mapped[str] = mapped_column(ForeignKey("study.id"))
     person_key: Mapped[int] = mapped_column(ForeignKey("person.key"))
-    kind: Mapped[str]  # invite | remind
-    round: Mapped[int]
-    state: Mapped[str]  # queued | sending | sent | retry | failed | unknown
+    kind: Mapped[LetterKind] = mapped_column(String())
+    state: Mapped[LetterState] = mapped_column(String())
     tries: Mapped[int] = mapped_column(default=0)
-    message_id: Mapped[str] = mapped_column(unique=True)
+    message_id: Mapped[str] = mapped_column(unique=True)  # another one when it is sent again
     error: Mapped[str] = mapped_column(default="")  # what the mail server said; gone when erased
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
-    due_at: Mapped[dt.datetime] = mapped_column(default=now)  # when it may be tried next
+    due_at: Mapped[dt.datetime] = mapped_column(default=now)  # later while a mail server has it
     sent_at: Mapped[dt.datetime | None]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it is neither due nor just leaving."""
+        return self.state == "sent" or (self.state == "failed" and self.due_at <= now())
 
 
 class UploadRow(Base):
@@ -390,7 +397,7 @@ class UploadRow(Base):
     key: Mapped[int] = mapped_column(primary_key=True)
     public_id: Mapped[str] = mapped_column(unique=True)
     task_key: Mapped[int] = mapped_column(ForeignKey("task.key"), index=True)
-    sha256: Mapped[str]
+    sha256: Mapped[Digest] = mapped_column(String())
     size: Mapped[int]
     ending: Mapped[Ending] = mapped_column(String())  # such as ".pdf"
     name: Mapped[str]  # as its author called it; only they are shown it

@@ -1,236 +1,165 @@
-"""The outbox: which letters are to be sent, and what became of each.
+"""The outbox: which letters are due, which were sent, and which failed.
 
-A row is committed as being sent before its letter leaves, by whoever changed it: a letter is
-never sent twice, whatever is killed, and however many send at once. Neither letters nor addresses
-are kept.
+A letter is committed as failed before it leaves, and as sent when a mail server has accepted it: a
+program that is killed in between sends nothing twice. Neither letters nor addresses are kept.
 """
 
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+import secrets
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, or_, select, update
 
 from quem.errors import QuemError
 from quem.store.events import record
-from quem.store.models import LetterRow, PersonRow, Role, insert_new, now
-from quem.store.studies import secret_of
+from quem.store.models import LetterKind, LetterRow, PersonRow, insert_new, now
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sqlalchemy import Select
+    from sqlalchemy import ColumnElement, Select
     from sqlalchemy.orm import Session
 
-Kind = Literal["invite", "remind"]
-Settled = Literal["sent", "retry", "failed", "unknown"]
-State = Literal["queued", "sending"] | Settled
+    from quem.store.models import LetterState, Role
 
-_WAITING: tuple[State, ...] = ("queued", "retry")
-# How long a letter can take from its claim to the answer of the mail server, which
-# `quem.mail.server` limits; whoever was to tell what became of it is gone then.
-LEASE = dt.timedelta(minutes=10)
+KINDS: tuple[LetterKind, ...] = get_args(LetterKind)
+UNKNOWN = "nobody knows whether it was sent"
+# What a copy says of a letter that was due: it may have been sent since.
+DOUBT: dict[str, Any] = {"state": "failed", "error": UNKNOWN}
+# How long a letter can take to the answer of the mail server, which `quem.mail.server` limits.
+_LEAVING = dt.timedelta(minutes=10)
 # After how long a letter is tried again that a mail server did not want yet.
-TRY_AGAIN = tuple(dt.timedelta(minutes=minutes) for minutes in (5, 30, 120, 480))
-
-
-@dataclass(frozen=True)
-class StoredLetter:
-    """A letter as the store knows it; see `quem.store.models.LetterRow`."""
-
-    key: int
-    study_id: str
-    role: Role
-    person_key: int
-    kind: Kind
-    round: int
-    state: State
-    tries: int
-    message_id: str
-    error: str
-    made_at: dt.datetime
-    due_at: dt.datetime
-    sent_at: dt.datetime | None
-
-
-_COLUMNS = tuple(
-    getattr(PersonRow if name == "role" else LetterRow, name)
-    for name in StoredLetter.__dataclass_fields__
-)
-_LETTERS = select(*_COLUMNS).join(PersonRow, PersonRow.key == LetterRow.person_key)
+_TRY_AGAIN = tuple(dt.timedelta(minutes=minutes) for minutes in (5, 30, 120, 480))
 
 
 def letters_of(
     c: Session, study_id: str, role: Role, person_key: int | None = None
-) -> list[StoredLetter]:
-    """Give the letters to people of a role, or to one of them, in the order of their making."""
-    mine = _LETTERS.where(PersonRow.of(study_id, role))
+) -> list[LetterRow]:
+    """The letters to people of a role, or to one of them, in the order of their making."""
+    mine = select(LetterRow).join(PersonRow, PersonRow.key == LetterRow.person_key)
+    mine = mine.where(PersonRow.of(study_id, role))
     if person_key is not None:
         mine = mine.where(LetterRow.person_key == person_key)
-    return [StoredLetter(*row) for row in c.execute(mine.order_by(LetterRow.key))]
+    return [*c.scalars(mine.order_by(LetterRow.key))]
 
 
 def awaiting(study_id: str, role: Role) -> Select[int]:
-    """The keys of those whose link comes with a letter that is still to be sent."""
-    unsent = LetterRow.kind == "invite", LetterRow.state.in_((*_WAITING, "sending"))
+    """The keys of those whose link comes with a letter that is due."""
     found = select(LetterRow.person_key).join(PersonRow, PersonRow.key == LetterRow.person_key)
-    return found.where(PersonRow.of(study_id, role), *unsent)
-
-
-def undecided_letters(c: Session, study_id: str) -> dict[str, int]:
-    """Count the letters of which somebody has to say what becomes of them: failed, unknown."""
-    mine = LetterRow.study_id == study_id, LetterRow.state.in_(("failed", "unknown"))
-    count = (
-        select(LetterRow.state, func.count().label("number")).where(*mine).group_by(LetterRow.state)
+    return found.where(
+        PersonRow.of(study_id, role), LetterRow.kind == "invitation", LetterRow.state == "due"
     )
-    return {row.state: row.number for row in c.execute(count)}
 
 
-def queue_letter(c: Session, study_id: str, person_key: int, kind: Kind, round_: int) -> bool:
-    """Have a letter sent; gives False where there is that letter already."""
-    named = "\0".join((secret_of(c, study_id), study_id, str(person_key), kind, str(round_)))
+def count_failed(c: Session, study_id: str) -> int:
+    """The number of letters that failed, to people who are still to come."""
+    gone = (PersonRow.seen_at, PersonRow.declined_at, PersonRow.withdrawn_at, PersonRow.erased_at)
+    mine = LetterRow.study_id == study_id, LetterRow.state == "failed", LetterRow.due_at <= now()
+    count = select(func.count(LetterRow.key)).join(PersonRow, PersonRow.key == LetterRow.person_key)
+    return c.execute(count.where(*mine, *(one.is_(None) for one in gone))).scalar_one()
+
+
+def queue_letter(
+    c: Session, study_id: str, person_key: int, kind: LetterKind, after: LetterRow | None = None
+) -> bool:
+    """Make a letter due, in place of an earlier one; False where another was made meanwhile."""
+    at = now()
     values = {
         "study_id": study_id,
         "person_key": person_key,
         "kind": kind,
-        "round": round_,
-        "state": "queued",
+        "state": "due",
         "tries": 0,
         "error": "",
-        "message_id": hashlib.sha256(named.encode()).hexdigest()[:32],
-        "made_at": now(),
-        "due_at": now(),
+        "message_id": secrets.token_hex(16),
+        "made_at": at,
+        "due_at": at,
+        "sent_at": None,
     }
-    made = insert_new(c, LetterRow).values(**values).returning(LetterRow.key)
-    return c.execute(made).first() is not None
+    made = (
+        update(LetterRow).where(LetterRow.message_id == after.message_id)
+        if after
+        else insert_new(c, LetterRow)
+    )
+    return c.execute(made.values(**values).returning(LetterRow.key)).first() is not None
 
 
-def next_due(
-    c: Session, study_id: str, kinds: Collection[Kind], roles: Collection[Role]
-) -> int | None:
-    """Give the key of the letter to be sent next, or None."""
-    due = (
+def is_due(c: Session, study_id: str, kinds: Collection[LetterKind]) -> bool:
+    """Whether there is a letter to be sent now."""
+    return c.scalars(select(LetterRow).where(*_due(study_id, kinds)).limit(1)).first() is not None
+
+
+def claim(c: Session, study_id: str, kinds: Collection[LetterKind]) -> LetterRow | None:
+    """Take the letter to be sent next: until its fate is noted, nobody knows it."""
+    first = select(LetterRow).where(*_due(study_id, kinds)).order_by(LetterRow.due_at)
+    letter = c.scalars(first.limit(1).with_for_update(skip_locked=True)).first()
+    if letter:
+        letter.state, letter.error = "failed", UNKNOWN
+        letter.tries += 1
+        letter.due_at = now() + _LEAVING
+        c.flush()
+    return letter
+
+
+def _due(study_id: str, kinds: Collection[LetterKind]) -> tuple[ColumnElement[bool], ...]:
+    return (
         LetterRow.study_id == study_id,
-        LetterRow.state.in_(_WAITING),
+        LetterRow.state == "due",
         LetterRow.kind.in_(kinds),
-        PersonRow.role.in_(roles),
         LetterRow.due_at <= now(),
     )
-    first = select(LetterRow.key).join(PersonRow, PersonRow.key == LetterRow.person_key)
-    mine = first.where(*due).order_by(LetterRow.due_at, LetterRow.key).limit(1)
-    return c.execute(mine).scalar_one_or_none()
-
-
-def claim(c: Session, key: int) -> StoredLetter | None:
-    """Take a letter to be sent, when the transaction is committed; None where it is taken."""
-    free = update(LetterRow).where(LetterRow.key == key, LetterRow.state.in_(_WAITING))
-    values = {"state": "sending", "tries": LetterRow.tries + 1, "due_at": now() + LEASE}
-    if c.execute(free.values(**values).returning(LetterRow.key)).first() is None:
-        return None
-    return StoredLetter(*c.execute(_LETTERS.where(LetterRow.key == key)).one())
 
 
 def settle(
-    c: Session, letter: StoredLetter, state: Settled, actor: str, reason: str = ""
-) -> Settled | None:
-    """Note what became of a letter that was taken; what is to be tried again too often failed."""
-    if state == "retry" and letter.tries > len(TRY_AGAIN):
-        state = "failed"
-    # Whoever sent it knows best: also where it took so long that nobody knew any more.
-    taken = LetterRow.key == letter.key, LetterRow.state.in_(("sending", "unknown"))
-    at = now()
-    values = {
-        "state": state,
-        "error": reason,
-        "sent_at": at if state == "sent" else None,
-        "due_at": at + TRY_AGAIN[letter.tries - 1] if state == "retry" else at,
-    }
-    noted = update(LetterRow).where(*taken).values(**values).returning(LetterRow.key)
-    if c.execute(noted).first() is None:
+    c: Session, claimed: LetterRow, state: LetterState, actor: str, reason: str = ""
+) -> LetterRow | None:
+    """Note what became of a letter; one that is due again too often failed."""
+    mine = select(LetterRow).where(LetterRow.message_id == claimed.message_id)
+    letter = c.scalars(mine.with_for_update()).one_or_none()
+    if letter is None:  # erased, or sent again
         return None
+    if state == "due" and letter.tries > len(_TRY_AGAIN):
+        state = "failed"
+    letter.state, letter.error, letter.due_at = state, reason, now()
+    if state == "due":
+        letter.due_at += _TRY_AGAIN[letter.tries - 1]
+    letter.sent_at = now() if state == "sent" else None
     _record(c, letter, actor, state)
-    return state
-
-
-def release(c: Session, letter: StoredLetter) -> None:
-    """Put back a letter that was taken and did not leave, though nothing is wrong with it."""
-    taken = LetterRow.key == letter.key, LetterRow.state == "sending"
-    back = {"state": "queued", "tries": letter.tries - 1, "due_at": now()}
-    c.execute(update(LetterRow).where(*taken).values(**back))
-
-
-def drop(c: Session, letter: StoredLetter) -> None:
-    """Delete a letter that nobody needs any more."""
-    c.execute(delete(LetterRow).where(LetterRow.key == letter.key))
-
-
-def has_lapsed(c: Session, study_id: str) -> bool:
-    """Whether there is something for `lapse` to note."""
-    late = LetterRow.study_id == study_id, LetterRow.state == "sending", LetterRow.due_at <= now()
-    return c.execute(select(LetterRow.key).where(*late).limit(1)).first() is not None
-
-
-def lapse(c: Session, study_id: str, lease: dt.timedelta = LEASE) -> int:
-    """Note that nobody knows what became of letters that were taken long ago; gives how many."""
-    late = (
-        LetterRow.study_id == study_id,
-        LetterRow.state == "sending",
-        LetterRow.due_at <= now() + LEASE - lease,
-    )
-    lapsed = [StoredLetter(*row) for row in c.execute(_LETTERS.where(*late))]
-    count = 0
-    for letter in lapsed:
-        mine = LetterRow.key == letter.key, LetterRow.state == "sending"
-        noted = update(LetterRow).where(*mine).values(state="unknown").returning(LetterRow.key)
-        if c.execute(noted).first():
-            _record(c, letter, "server", "unknown")
-            count += 1
-    return count
-
-
-# What a copy says of a letter that was unsent: it may have been sent since.
-DOUBT: dict[str, Any] = {"state": "unknown"}
+    return letter
 
 
 def doubt_unsent(c: Session) -> None:
-    """Note that nobody knows what became of letters that were unsent in a copy of a database.
-
-    They may have been sent since the copy was made.
-    """
-    unsent = LetterRow.state.in_((*_WAITING, "sending"))
-    c.execute(update(LetterRow).where(unsent).values(**DOUBT))
+    """Note in a copy of a database that letters may have been sent since it was made."""
+    c.execute(update(LetterRow).where(LetterRow.state == "due").values(**DOUBT))
 
 
-def decide(c: Session, study_id: str, key: int, choice: str, actor: str) -> None:
-    """Say of a letter that failed, or of which nobody knows, what is to become of it."""
-    mine = LetterRow.key == key, LetterRow.study_id == study_id
-    row = c.execute(_LETTERS.where(*mine).with_for_update(of=LetterRow)).one_or_none()
-    letter = StoredLetter(*row) if row else None
-    open_ = {"sent": ("unknown",), "again": ("unknown", "failed")}.get(choice, ())
-    if letter is None or letter.state not in open_:
+def decide(
+    c: Session, study_id: str, message_id: str, choice: Literal["arrived", "again"], actor: str
+) -> LetterRow:
+    """Say of a letter of unknown fate that it arrived, or send one again."""
+    mine = LetterRow.message_id == message_id, LetterRow.study_id == study_id
+    letter = c.scalars(select(LetterRow).where(*mine).with_for_update()).one_or_none()
+    is_open = letter and letter.is_settled and (choice == "again" or letter.error == UNKNOWN)
+    if letter is None or not is_open:
         raise QuemError("there is nothing to decide about this letter any more; reload the page")
-    if choice == "sent":
-        values = {"state": "sent", "error": "", "sent_at": letter.due_at - LEASE}
+    if choice == "again":
+        queue_letter(c, study_id, letter.person_key, letter.kind, letter)
     else:
-        values = {"state": "queued", "error": "", "tries": 0, "due_at": now()}
-    c.execute(update(LetterRow).where(LetterRow.key == key).values(**values))
-    _record(c, letter, actor, "marked-sent" if choice == "sent" else "again")
+        letter.state, letter.error, letter.sent_at = "sent", "", letter.due_at - _LEAVING
+    _record(c, letter, actor, choice)
+    return letter
 
 
 def forget_letters(c: Session, person_key: int) -> None:
-    """Let nothing be sent any more to somebody whose data are erased; what was said is deleted.
-
-    That a letter was sent, and when, stays.
-    """
+    """Delete what was not sent yet to somebody, and what mail servers said about them."""
     mine = LetterRow.person_key == person_key
-    c.execute(delete(LetterRow).where(mine, LetterRow.state.in_((*_WAITING, "sending"))))
+    is_open = or_(LetterRow.state == "due", LetterRow.due_at > now())
+    c.execute(delete(LetterRow).where(mine, is_open))
     c.execute(update(LetterRow).where(mine).values(error=""))
 
 
-def _record(c: Session, letter: StoredLetter, actor: str, state: str) -> None:
+def _record(c: Session, letter: LetterRow, actor: str, state: str) -> None:
     """Log who, which letter, and what became of it: never a link, an address, or the text."""
-    detail = {"kind": letter.kind, "state": state}
-    record(c, letter.study_id, actor, "mail", letter.person_key, **detail)
+    record(c, letter.study_id, actor, "mail", letter.person_key, kind=letter.kind, state=state)

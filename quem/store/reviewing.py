@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import select
 
+from quem.solutions.model import is_unchanged
 from quem.solutions.patterns import plain
 from quem.store.events import record
 from quem.store.models import EventRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from sqlalchemy.orm import Session
 
+    from quem.solutions import Solution, Solutions
     from quem.studyfile.models import Reviewed
 
 _CHOICES = {"redact": "replaced", "accept": "kept"}
@@ -55,6 +57,21 @@ def reviewed_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str
     for _, detail in _details(c, study_id, _REVIEWED):
         digests[detail["problem"], detail["solver"]].add(detail["digest"])
     return digests
+
+
+def is_reviewed(solution: Solution, seen: Mapping[tuple[str, str], Collection[str]]) -> bool:
+    """Whether an organizer looked through what judges receive of a solution now."""
+    digests = seen.get((solution.problem, solution.solver), ())
+    return any(is_unchanged(solution, digest) for digest in digests)
+
+
+def count_unreviewed(c: Session, study_id: str, solutions: Solutions) -> int:
+    """The solutions that nobody looked through; none since the first ranking."""
+    if is_frozen(c, study_id):
+        return 0
+    seen = reviewed_digests(c, study_id)
+    groups = solutions.by_problem.values()
+    return sum(not is_reviewed(one, seen) for group in groups for one in group.values())
 
 
 def is_frozen(c: Session, study_id: str) -> bool:

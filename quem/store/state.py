@@ -1,14 +1,14 @@
 """What a task has at one time: a judge's ranking with all that is said besides, or an answer.
 
 The fields of `State` are the one place that names them: pages, store, archive, exports, and the
-dashboard follow from it. "A new question on the ranking page" in CONTRIBUTING.md says what
-to do for another field.
+dashboard follow from it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from itertools import chain
+from itertools import chain, count, islice, product
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import ConfigDict, Strict, StringConstraints, TypeAdapter, ValidationError
@@ -23,25 +23,16 @@ LONGEST_REASON, LONGEST_COMMENT = 500, 4000
 MOST_COMPARISONS = 1000
 MOST_QUESTIONS = 100
 LONGEST_ANSWER = 1000
-_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 class InvalidStateError(ValueError):
-    """What was sent is no state of the task; the message says why."""
+    """What was sent is not a state of the task; the message says why."""
 
 
-def labels(count: int) -> list[str]:
+def labels(size: int) -> list[str]:
     """Name solutions: A, B, ..., Z, AA, AB, ..."""
-    return [_label(number) for number in range(count)]
-
-
-def _label(number: int) -> str:
-    text = ""
-    number += 1
-    while number:
-        number, letter = divmod(number - 1, len(_LETTERS))
-        text = _LETTERS[letter] + text
-    return text
+    names = (map("".join, product(ascii_uppercase, repeat=length)) for length in count(1))
+    return list(islice(chain.from_iterable(names), size))
 
 
 # PostgreSQL's text holds no NUL; pydantic refuses half a surrogate pair, which no encoding holds.
@@ -164,7 +155,7 @@ class Field:
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of any kind of field
-    """What is left of a value, or nothing where it says nothing of a solution that has a name."""
+    """What is left of a value, or nothing where no solution of it has a name."""
     match value:
         case tuple():
             entries = (names.get(e) if isinstance(e, str) else _renamed(e, names) for e in value)

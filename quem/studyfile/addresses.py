@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from quem.errors import Mistake, QuemError
 from quem.io.rows import read_rows
 from quem.io.text import nearest
+from quem.studyfile.fields import address_trouble, header_trouble
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,6 @@ PEOPLE = "people.csv"
 _ROLES = ("judge", "subject")
 _COLUMNS = ("id", "email", "name", "role")
 _REQUIRED = _COLUMNS[:2]
-_ADDRESS = re.compile(r"[^\s@<>,;]+@[^\s@<>,;]+", re.ASCII)
 
 
 class Addressee(NamedTuple):
@@ -59,15 +58,12 @@ def addresses_of(spec: JudgedSpec, study: Path) -> dict[tuple[str, str], Address
 
 def _mistake(row: dict[str, str], role: str, person: str, *, is_known: bool) -> str:
     """Say what is wrong with a row, or nothing."""
-    if not all(cell.isprintable() for cell in row.values()):
-        return "must be one line of printable text"
+    if trouble := next(filter(None, map(header_trouble, row.values())), ""):
+        return trouble
     if not person:
         return "has no id; add it"
     if role not in _ROLES:
         return f"{role[:60]!r} is not a role; use judge or subject{nearest(role, _ROLES)}"
     if is_known:
         return "is named twice; leave one of the rows out"
-    email = row["email"]
-    if email and not _ADDRESS.fullmatch(email):
-        return f"{email[:60]!r} is not an email address; use a value such as amy@example.org"
-    return ""
+    return address_trouble(row["email"]) if row["email"] else ""

@@ -25,12 +25,47 @@ _MOST_WEIGHT = 1e300
 _ALL = 100
 _LONGEST_ID = 100
 _DECIMAL_COMMA = re.compile(r"\s*([+-]?\d+),(\d+)\s*", re.ASCII)
+_WORD = r"[\w!#$%&'*+/=?^`{|}~-]+"
+_ADDRESS = re.compile(rf"{_WORD}(\.{_WORD})*@[\w-]+(\.[\w-]+)*", re.ASCII)
 _PERCENT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
 
 
 def _printable(text: str) -> str:
     if not text.isprintable():
         raise ValueError("must be one line of printable text")
+    return text
+
+
+def header_trouble(text: str) -> str:
+    """Why a text cannot be in the header of a letter; empty where it can."""
+    if not text.isprintable():
+        return "must be one line of printable text"
+    if "=?" in text:
+        return "has =?, with which mail programs begin another text; leave it out"
+    return ""
+
+
+def _header(text: str) -> str:
+    if trouble := header_trouble(text):
+        raise ValueError(trouble)
+    return text
+
+
+def address_trouble(text: str) -> str:
+    """Why letters cannot go to an address; empty where they can."""
+    if not text.isascii():
+        return (
+            f"{text[:60]!r} is not plain ASCII, which letters need; write its domain in the form "
+            "xn--..., or use another address"
+        )
+    if not _ADDRESS.fullmatch(text) or "=?" in text:
+        return f"{text[:60]!r} is not an email address; use a value such as amy@example.org"
+    return ""
+
+
+def _address(text: str) -> str:
+    if text and (trouble := address_trouble(text)):
+        raise ValueError(trouble)
     return text
 
 
@@ -107,6 +142,10 @@ def _names_files(value: str) -> str:
 
 FileId = Annotated[Id, AfterValidator(_names_files)]
 Line = Annotated[str, AfterValidator(_printable), allowed("text")]
+HeaderLine = Annotated[Line, AfterValidator(_header)]
+EmailAddress = Annotated[
+    Line, AfterValidator(_address), allowed("email address, such as amy@example.org")
+]
 FileName = Annotated[Line, allowed("file name")]
 FolderName = Annotated[Line, allowed("folder")]
 ColumnName = Annotated[Line, allowed("column")]
@@ -172,5 +211,7 @@ class StudySpec(StudyPart):
     id: Annotated[
         Id, allowed("text, up to 100 characters", "folder and file name, as in `p3-1997-study`")
     ] = Field(description="Key of the study, also in a database.")
-    title: Annotated[Line, allowed("text", "the `id`")] = Field(description="Title of the report.")
+    title: Annotated[HeaderLine, allowed("text", "the `id`")] = Field(
+        description="Title of the report."
+    )
     description: str = Field("", description="What a reader should know about the study.")

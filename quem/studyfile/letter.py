@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, read_text
+from quem.studyfile.fields import header_trouble
 from quem.studyfile.models import LanguageCode
 
 if TYPE_CHECKING:
@@ -90,5 +91,8 @@ def _mistakes(text: str, name: str, *, has_deadline: bool) -> Iterator[Mistake]:
         elif field[1] == "due" and not has_deadline:
             message = "the study has no deadline; add it, or leave the field out"
             yield Mistake(name, line, column, field[0], message)
+    first = _SUBJECT.match(text)
+    if first and (trouble := header_trouble(first[1])):
+        yield Mistake(name, 1, key="Subject", message=trouble)
     if "{link}" not in text:
         yield Mistake(name, message="has no {link}; add it on a separate line")

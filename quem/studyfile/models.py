@@ -19,9 +19,11 @@ from pydantic import (
 
 from quem.studyfile.fields import (
     Count,
+    EmailAddress,
     FileId,
     FileName,
     FolderName,
+    HeaderLine,
     Id,
     Level,
     Line,
@@ -67,29 +69,11 @@ Date = Annotated[
 Minutes = Annotated[int, Field(ge=1, le=100_000), Numeral]
 
 
-def _plain_address(value: str) -> str:
-    if not value.isascii():
-        raise ValueError(
-            f"{value[:60]!r} is not plain ASCII, which letters need; write its domain in the form "
-            "xn--..., or use another address"
-        )
-    if value and not re.fullmatch(r"[^\s@<>]+@[^\s@<>]+", value):
-        raise ValueError(
-            f"{value[:60]!r} is not an email address; use a value such as amy@example.org"
-        )
-    return value
-
-
 def _sha256(value: object) -> object:
     digits = value.strip().lower() if isinstance(value, str) else ""
     if not re.fullmatch(r"[0-9a-f]{64}", digits):
         raise ValueError("expected 64 hexadecimal digits, as sha256sum prints them")
     return digits
-
-
-PlainAddress = Annotated[
-    Line, AfterValidator(_plain_address), allowed("email address, such as amy@example.org")
-]
 
 
 class Problem(StudyPart):
@@ -104,14 +88,14 @@ class Invited(StudyPart):
     """Somebody who is asked to judge or to solve."""
 
     id: Id = Field(description="As in the rankings.")
-    name: Line = Field("", description="For people.")
-    address: Line = Field(
+    name: HeaderLine = Field("", description="For people.")
+    address: HeaderLine = Field(
         "", description="How pages and messages address them; otherwise by their name."
     )
     language: LanguageCode | None = Field(
         None, description="Language of their pages, unless they choose another."
     )
-    email: PlainAddress = Field(
+    email: EmailAddress = Field(
         "", description="Where their invitation goes; it can be in `people.csv` beside the file."
     )
 
@@ -145,7 +129,7 @@ class Contact(StudyPart):
 
     name: Line = Field("", description="Who asks.")
     institution: Line = Field("", description="Where they work.")
-    email: PlainAddress = Field("", description="Where judges can write to.")
+    email: EmailAddress = Field("", description="Where judges can write to.")
     phone: Line = Field("", description="Where judges can call.")
 
 
@@ -154,7 +138,9 @@ class Invitation(StudyPart):
 
     text_key = "title"
 
-    title: Line = Field("", description="The question that judges answer; otherwise the title.")
+    title: HeaderLine = Field(
+        "", description="The question that judges answer; otherwise the title."
+    )
     text: FileName = Field(
         "",
         description="File with the text of invitations; otherwise one in the judge's language; "

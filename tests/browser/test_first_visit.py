@@ -30,9 +30,9 @@ def test_the_first_visit_is_light(visit: Callable[..., Visit]) -> None:
     page.get_by_role("button", name="I agree to take part").click()
     begin(page)
     page.wait_for_load_state("networkidle")
-    # Three pages, one style sheet, one script, three fonts, and the icon.
-    assert len(urls) <= 10, urls
-    assert sum(sizes) <= 170_000, sizes
+    # Three pages, one style sheet, one script, two fonts, the icon, and a font of italics.
+    assert len(urls) <= 9, urls
+    assert sum(sizes) <= 150_000, sizes
 
 
 def test_the_first_visit_of_a_solver_is_light(browser: Browser, tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_the_first_visit_of_a_solver_is_light(browser: Browser, tmp_path: Path) 
         page.wait_for_load_state("networkidle")
         page.context.close()
     site.store.close()
-    assert first <= 10, urls
-    assert sum(sizes) <= 170_000, sizes
+    assert first <= 8, urls
+    assert sum(sizes) <= 150_000, sizes
 
 
 def watched(page: Page) -> tuple[dict[str, str], list[int]]:

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.engine import store_of
-from quem.store.location import locate_database
-from quem.store.people import person_of_link
 from tests.commands.sessions import close, hold_session
 
 if TYPE_CHECKING:
@@ -47,28 +44,6 @@ def test_a_session_is_restored(
     one = quem_command("analyze", judging_study, "--json")
     assert one[0] == 0
     assert quem_command("analyze", judging_study, "--json", "--database", other) == one
-
-
-def test_links_work_again(
-    judging_study: Path, quem_command: Callable[..., Outcome], tmp_path: Path
-) -> None:
-    """A link that was mailed before leads to its judge in the restored store."""
-    out = tmp_path / "links.csv"
-    quem_command("links", "judges", judging_study, "--out", out)
-    token = out.read_text().splitlines()[1].split(",")[2].rpartition("/")[2]
-    close(judging_study)
-    archive = judging_study.with_name("archive.jsonl")
-    quem_command("export", judging_study, "--archive", archive)
-    assert token not in archive.read_text()
-    other = tmp_path / "other.sqlite3"
-    assert quem_command("import", judging_study, archive, "--database", other)[0] == 0
-    store = store_of(locate_database(judging_study, str(other)), "made-up")
-    assert store is not None
-    with store.read() as c:
-        judge = person_of_link(c, "made-up", "judge", token)
-    store.close()
-    assert judge is not None
-    assert judge.id == "J0"
 
 
 def test_a_store_that_holds_the_study_refuses(

@@ -17,7 +17,7 @@ from sqlalchemy import select, update
 from quem.store.engine import open_store, store_of
 from quem.store.location import locate_database
 from quem.store.models import EventRow, LetterRow, PersonRow
-from quem.store.outbox import claim, decide, lapse, letters_of, next_due, queue_letter
+from quem.store.outbox import KINDS, claim, decide, letters_of, queue_letter
 from quem.store.people import (
     decline,
     erase,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.store.engine import Store
-    from quem.store.outbox import StoredLetter
 
 Outcome = tuple[int, str, str]
 STUDY = "made-up"
@@ -102,7 +101,20 @@ def opened(study: Path, database: str | None = None) -> Iterator[Store]:
         store.close()
 
 
-def letters(study: Path, database: str | None = None) -> list[StoredLetter]:
+@contextmanager
+def opened_new(study: Path, database: str) -> Iterator[Store]:
+    """A new store of the study and its judges."""
+    store = open_store(locate_database(study, database))
+    try:
+        with store.write() as c:
+            register_study(c, STUDY)
+            sync_people(c, STUDY, "judge", read_study(study).judges)
+        yield store
+    finally:
+        store.close()
+
+
+def letters(study: Path, database: str | None = None) -> list[LetterRow]:
     """The rows of the outbox."""
     with opened(study, database) as store, store.read() as c:
         return letters_of(c, STUDY, "judge")
@@ -126,7 +138,7 @@ def test_a_letter_is_sent_once(
     command = ("links", "judges", study, "--mail", "--database", database)
     host.answer = lambda to: "450 4.2.0 j0@example.org: j0 later" if to[:2] == "j0" else "250 OK"
     code, out, err = quem_command(*command)
-    assert (code, out.count(": sent"), out.count(": retry")) == (0, 2, 1)
+    assert (code, out.count(": sent"), out.count(": due")) == (0, 2, 1)
     assert "a run after" in err
     assert "solutions are not reviewed; the report will say so" in err
     host.answer = lambda _: "250 OK"
@@ -218,34 +230,68 @@ def test_a_lost_connection_is_never_made_good(
     """Nobody knows whether the letter arrived: only an organizer has it sent again."""
     host.drops = True
     code, out, err = invite("J0")
-    assert (code, out[:24]) == (0, "J0: invitation: unknown:")
-    assert "decide in the dashboard" in err
+    assert (code, out) == (1, "")
+    assert "error: J0: invitation: failed: nobody knows" in err
     host.drops = False
     wait_days(study, 1)
-    assert invite("J0")[1] == ""
-    assert not host.letters
-    key = letters(study)[0].key
+    write_people(study, "J0", "J1", "J2")
+    assert "J0" not in invite()[1]
     with opened(study) as store, store.write() as c:
-        decide(c, STUDY, key, "again", "shell")
-    assert invite("J0")[1] == "J0: invitation: sent\n"
+        decide(c, STUDY, letters(study)[0].message_id, "again", "shell")
+    assert invite()[1] == "J0: invitation: sent\n"
 
 
-def test_what_was_being_sent_is_unknown(
+def test_what_was_being_sent_has_failed(
     invite: Callable[..., Outcome], host: MailHost, study: Path
 ) -> None:
     """A letter whose sender was killed is not sent again, also if it had not left."""
     assert invite("J1")[0] == 0
     with opened(study) as store, store.write() as c:
-        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J0").key, "invite", 1)
-        key = next_due(c, STUDY, ["invite"], ["judge"])
-        assert key is not None
-        assert claim(c, key) is not None
-        assert claim(c, key) is None
-        assert lapse(c, STUDY) == 0
+        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J0").key, "invitation")
+        assert claim(c, STUDY, KINDS)
+        assert claim(c, STUDY, KINDS) is None
     assert invite("J0")[1] == ""
     wait_days(study, 1)
-    assert "J0: invitation: nobody knows" in invite("J0")[2]
-    assert set(host.receivers) == {"j1@example.org"}
+    assert "J0: invitation: nobody knows" in invite("J2")[2]
+    assert set(host.receivers) == {"j1@example.org", "j2@example.org"}
+    assert invite("J0")[1] == "J0: invitation: sent\n"
+
+
+def test_a_letter_that_cannot_be_written_has_failed(
+    quem_command: Callable[..., Outcome], host: MailHost, study: Path, database: str
+) -> None:
+    """The others are sent all the same, and nobody got a link for nothing."""
+    write_people(study, "J1", "J2")
+    with opened_new(study, database) as store, store.write() as c:
+        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J0").key, "invitation")
+    code, out, err = quem_command("links", "judges", study, "--mail", "--database", database)
+    assert (code, out.count(": sent")) == (1, 2)
+    assert "error: J0: invitation: failed: there is no email address of J0" in err
+    with opened(study, database) as store, store.read() as c:
+        assert not person_named(c, STUDY, "judge", "J0").has_link
+    assert set(host.receivers) == {"j1@example.org", "j2@example.org"}
+
+
+def test_all_are_invited_again(
+    quem_command: Callable[..., Outcome],
+    invite: Callable[..., Outcome],
+    host: MailHost,
+    study: Path,
+) -> None:
+    """Whose letter was sent or failed gets another with a new link; nobody else does."""
+    assert quem_command("links", "judges", study, "--again")[0] == 2
+    assert invite("J1")[0] == 0
+    host.answer = lambda _: "550 no"
+    assert invite("J0")[0] == 1
+    host.answer = lambda _: "250 OK"
+    command = ("links", "judges", study, "--mail", "--again")
+    assert "J2" not in quem_command(*command, "--dry-run")[1]
+    assert quem_command(*command)[1] == "J0: invitation: sent\nJ1: invitation: sent\n"
+    assert host.receivers == {"j0@example.org": 1, "j1@example.org": 2}
+    links = [LINK.findall(letter.get_content()) for letter in host.letters]
+    with opened(study) as store, store.read() as c:
+        found = [person_of_link(c, STUDY, "judge", token) is not None for (token,) in links]
+    assert found == [False, True, True]
 
 
 def test_two_commands_and_a_server_at_once(
@@ -255,13 +301,10 @@ def test_two_commands_and_a_server_at_once(
     judges = [f"J{n}" for n in range(12)]
     study = write_judging_study(tmp_path, judges=len(judges))
     write_people(study, *judges)
-    store = open_store(locate_database(study, database))
-    with store.write() as c:
-        register_study(c, STUDY)
-        sync_people(c, STUDY, "judge", read_study(study).judges)
+    with opened_new(study, database) as store, store.write() as c:
         for judge in people_of(c, STUDY, "judge"):
-            assert queue_letter(c, STUDY, judge.key, "invite", 1)
-            assert not queue_letter(c, STUDY, judge.key, "invite", 1)
+            assert queue_letter(c, STUDY, judge.key, "invitation")
+            assert not queue_letter(c, STUDY, judge.key, "invitation")
     monkeypatch.setenv("QUEM_MAIL_RATE", "20")
     command = [sys.executable, "-c", "from quem.cli import run; run()", "links", "judges"]
     command += [str(study), "--mail", "--database", database]
@@ -271,7 +314,6 @@ def test_two_commands_and_a_server_at_once(
         assert [one.wait(SECONDS) for one in running] == [0, 0]
         until(lambda: sum(host.receivers.values()) >= len(judges), "all letters")
         served.stop()
-    store.close()
     assert host.receivers == {f"{judge.lower()}@example.org": 1 for judge in judges}
     assert {letter.state for letter in letters(study, database)} == {"sent"}
 
@@ -329,7 +371,7 @@ def test_no_link_or_address_is_kept(
             "",
             {"QUEM_SMTP": "smtps://m:99999", "QUEM_MAIL_FROM": "Amy", "QUEM_MAIL_RATE": "x"},
             (),
-            ["its port", "QUEM_MAIL_FROM: 'Amy'", "QUEM_MAIL_RATE: 'x'"],
+            ["QUEM_SMTP: is not", "QUEM_MAIL_FROM: 'Amy'", "QUEM_MAIL_RATE: 'x'"],
         ),
         ("", "", {"QUEM_SMTP": "smtps://[::1"}, (), ["QUEM_SMTP: is not the address"]),
         (
@@ -349,8 +391,15 @@ def test_no_link_or_address_is_kept(
         ("", "id,email\nJ0,a@b\nJ0,a@c\n", {}, (), ["people.csv:3: J0: is named twice"]),
         ("", "id,email,role\nJ0,a@b,juge\n", {}, (), ["people.csv:2: J0: 'juge' is not a role"]),
         ("", 'id,email,name\nJ0,a@b,"A\nBcc: c@d"\n', {}, (), ["J0: must be one line"]),
+        ("", "id,email,name\nJ0,a@b,=?utf-8?q?a?=\n", {}, (), ["people.csv:2: J0: has =?"]),
         ("", 'id,email\nJ0,"a@b\nBcc: c@d"\n', {}, (), ["J0: must be one line"]),
-        ("", "id;email\nJ0;a..b@c.org\nJ1;b@c\nJ2;b@d\n", {}, (), ["J0: the name or the email"]),
+        (
+            "",
+            "id;email\nJ0;a..b@c.org\nJ1;b@c\nJ2;b@d\n",
+            {},
+            (),
+            ["J0: 'a..b@c.org' is not an email"],
+        ),
         ("invitation: {text: none.md}", "", {}, (), ["there is no file 'none.md'"]),
         (
             "invitation: {text: invite.md}",

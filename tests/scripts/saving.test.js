@@ -20,8 +20,8 @@ globalThis.localStorage = new Proxy(storage, {
   getOwnPropertyDescriptor: () => ({ enumerable: true, configurable: true }),
 });
 
-const { DraftStorage } = await import("../../webjudge/static/drafts.js");
 const { Saver } = await import("../../webjudge/static/saving.js");
+const { Drafts } = await import("../../webjudge/static/storage.js");
 
 const DATA = {
   key: "task", layout: "layout-1", contents: {}, revision: 0, submitted: false, preview: false,
@@ -34,13 +34,10 @@ let events;
 
 /** A saver whose page notes what it is told. */
 function saver(more = {}) {
-  const names = ["conflict", "relaid", "closed", "submitted", "submissionWithdrawn", "reopened", "ended"];
-  const on = Object.fromEntries(names.map((name) => [name, (what) => events.push([name, what])]));
-  on.status = (word) => events.push(["status", word]);
   const clock = {
     take: () => ({ seconds: 1.5, views: {} }), put: (time) => events.push(["put", time]),
   };
-  return new Saver({ ...DATA, ...more }, on, clock);
+  return new Saver({ ...DATA, ...more }, clock, (word, answer) => events.push([word, answer]));
 }
 
 /** Let everything that is under way come to its end. */
@@ -48,7 +45,7 @@ const settled = async () => {
   for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
 };
 
-const names = () => events.map(([name]) => name).filter((name) => name !== "status");
+const names = () => events.map(([name]) => name).filter((name) => name !== "changed");
 
 beforeEach(() => {
   [sent, answers, events] = [[], [], []];
@@ -98,7 +95,7 @@ test("without an answer the same change is sent again, and kept meanwhile", asyn
   const mine = saver();
   mine.save("one");
   await settled();
-  assert.equal(new DraftStorage({ ...DATA }, "other").takeOver().state, "one");
+  assert.equal(new Drafts({ ...DATA }, "other").takeOver().state, "one");
   assert.equal(mine.draftLocation, "Your work is kept in this browser.");
   mock.timers.tick(1000);
   await settled();
@@ -138,15 +135,30 @@ test("a newer order elsewhere stops saving until the person has decided", async 
   await settled();
   mine.save("mine too");
   await settled();
-  assert.deepEqual([names(), sent.length], [["put", "conflict"], 1]);
+  assert.deepEqual([names(), sent.length], [["put", "stale"], 1]);
   mine.resume({ revision: 7, submitted: false }, "mine too");
   await settled();
   assert.deepEqual([sent.at(-1).base, sent.at(-1).state, mine.revision], [7, "mine too", 8]);
 });
 
-test("another layout and a closed study are told of", async () => {
+test("a page that is out of date begins again, with what is kept", async () => {
+  let reloads = 0;
+  globalThis.location = { reload: () => { reloads += 1; } };
+  for (const error of ["layout", "unanswered", "submitted"]) {
+    answers = [{ status: 409, error }];
+    const mine = saver();
+    mine.save("one");
+    await settled();
+    assert.equal(mine.isBehind, false);
+    assert.equal(new Drafts(DATA, "other").takeOver().state, "one");
+    memory.clear();
+  }
+  assert.equal(reloads, 3);
+});
+
+test("why nothing can be saved any more is told", async () => {
   for (const [answer, name] of [
-    [{ status: 409, error: "layout" }, "relaid"],
+    [{ status: 403, error: "paused", message: "paused" }, "paused"],
     [{ status: 403, error: "closed", message: "closed" }, "closed"],
     [{ status: 422, error: "invalid", message: "wrong" }, "ended"],
   ]) {
@@ -165,10 +177,10 @@ test("a preview sends nothing", async () => {
 });
 
 test("a draft of an earlier visit is taken over once", () => {
-  new DraftStorage(DATA, "first").put({ base: 3, state: "one", sent: null });
-  const second = new DraftStorage(DATA, "second");
+  new Drafts(DATA, "first").put({ base: 3, state: "one", sent: null });
+  const second = new Drafts(DATA, "second");
   const { base, state, layout } = second.takeOver();
   assert.deepEqual([base, state, layout], [3, "one", "layout-1"]);
   second.drop();
-  assert.equal(new DraftStorage(DATA, "third").takeOver(), null);
+  assert.equal(new Drafts(DATA, "third").takeOver(), null);
 });

@@ -1,21 +1,27 @@
-"""Writes what a migration has to do: ``python -m tests.store.migration [baseline]``."""
+"""Prints what a migration has to do: ``python -m tests.store.migration``.
+
+With ``baseline`` it rewrites the baseline, which holds until the first release.
+"""
 
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from alembic.autogenerate import produce_migrations, render_python_code
 from alembic.migration import MigrationContext
 from sqlalchemy import TypeDecorator, create_engine
 
+from quem.store import schema
 from quem.store.models import Base
-from quem.store.schema import upgrade
 
 if TYPE_CHECKING:
     from typing import Literal
 
     from sqlalchemy import Connection
+
+BASELINE = Path(schema.__file__).with_name("migrations") / "versions" / "v0007_baseline.py"
 
 
 def lacking(c: Connection) -> str:
@@ -31,8 +37,10 @@ def _plain(kind: str, value: object, _: object) -> str | Literal[False]:
 
 
 if __name__ == "__main__":
-    engine = create_engine("sqlite://")
-    with engine.begin() as c:
-        if sys.argv[1:] != ["baseline"]:
-            upgrade(c)
-        sys.stdout.write(lacking(c))
+    with create_engine("sqlite://").begin() as c:
+        if sys.argv[1:] == ["baseline"]:
+            head = BASELINE.read_text().partition("    # ###")[0]
+            BASELINE.write_text(f"{head}    {lacking(c)}\n")
+        else:
+            schema.upgrade(c)
+            sys.stdout.write(lacking(c))

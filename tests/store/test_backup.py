@@ -20,7 +20,7 @@ from quem.store import studies
 from quem.store.backup import back_up, backup_state, stem_of, uploads_beside
 from quem.store.engine import open_store
 from quem.store.location import locate_database
-from quem.store.outbox import letters_of, queue_letter
+from quem.store.outbox import UNKNOWN, letters_of, queue_letter
 from quem.store.people import (
     person_named,
 )
@@ -75,7 +75,7 @@ def test_a_copy_brings_everything_back(
     """A copy has mode 0600, is logged, and restores what was there; the newer state is kept."""
     folder = tmp_path / "copies"
     with saved.write() as c:
-        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J1").key, "invite", 1)
+        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J1").key, "invitation")
     copy = back_up(saved, STUDY, folder, actor="shell", keep=48, every=300.0)
     assert re.fullmatch(r"made-up-\d{8}T\d{6}\.\d{3}Z\.sqlite3", copy.path.name)
     assert stat.S_IMODE(copy.path.stat().st_mode) == 0o600
@@ -101,7 +101,8 @@ def test_a_copy_brings_everything_back(
     # Letters may have been sent since.
     store = open_store(place)
     with store.read() as c:
-        assert [letter.state for letter in letters_of(c, STUDY, "judge")] == ["unknown"]
+        (letter,) = letters_of(c, STUDY, "judge")
+    assert (letter.state, letter.error) == ("failed", UNKNOWN)
     store.close()
     # What was replaced can be brought back as well.
     assert restored.kept is not None

@@ -43,9 +43,10 @@ OPEN = {
     *("static", "healthz", "access.front", "access.enter"),
 }
 PARTS = {
-    "letters": "reminders",
     "role": "judge",
-    "choice": "sent",
+    "choice": "again",
+    "message_id": "x",
+    "kind": "reminder",
     "key": 1,
     "gid": "1",
     "page": 1,
@@ -162,7 +163,7 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
     dashboard = enter_dashboard(app, site, "amy")
     key = next(judge.key for judge in judges(site))
     dashboard.post("/dashboard/open")
-    for path in ("judges/links", f"judges/{key}/link", f"judges/{key}/revoke", "reveal", "close"):
+    for path in ("judges/links", f"people/{key}/link", f"people/{key}/revoke", "reveal", "close"):
         form = {**SURE, "word": "reveal"}
         assert dashboard.post(f"/dashboard/{path}", data=form).status_code < 400
     form = {"id": "J7", **SURE}
@@ -210,9 +211,9 @@ def test_the_log_names_an_organizer_once(tmp_path: Path) -> None:
         ("reveal", "paused", "reveal"),
         ("open", "paused", ""),
         ("open", "closed", ""),
-        ("judges/{key}/link", "open", ""),
-        ("judges/{key}/revoke", "open", ""),
-        ("judges/{key}/erase", "open", "J1"),
+        ("people/{key}/link", "open", ""),
+        ("people/{key}/revoke", "open", ""),
+        ("people/{key}/erase", "open", "J1"),
     ],
 )
 def test_nothing_is_undone_without_being_asked(

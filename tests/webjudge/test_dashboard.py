@@ -52,7 +52,7 @@ PAGES = (
     "/dashboard/events",
     "/dashboard/close",
     "/dashboard/judges/new",
-    "/dashboard/judges/1/erase",
+    "/dashboard/people/1/erase",
 )
 # What shows how far judges are.
 PROGRESS = (
@@ -61,7 +61,7 @@ PROGRESS = (
     "/dashboard/events.csv",
     "/dashboard/judges/invitations",
     "/dashboard/judges/reminders",
-    "/dashboard/judges/1/reminder",
+    "/dashboard/people/1/reminder",
 )
 RESULTS = (
     "/dashboard/words",
@@ -78,8 +78,8 @@ POSTS = (
         "/dashboard/report/again",
     ),
     *("/dashboard/discard-and-open", "/dashboard/pause", "/dashboard/leave"),
-    *("/dashboard/judges/new", "/dashboard/judges/links", "/dashboard/judges/1/link"),
-    *("/dashboard/judges/1/revoke", "/dashboard/judges/1/erase"),
+    *("/dashboard/judges/new", "/dashboard/judges/links", "/dashboard/people/1/link"),
+    *("/dashboard/people/1/revoke", "/dashboard/people/1/erase"),
 )
 SURE = {"sure": "yes"}
 DISCARD, REVEAL = {"word": "discard"}, {"word": "reveal"}
@@ -161,8 +161,11 @@ def test_actions_need_the_dashboards_cookie_and_page(app: Flask, site: Site, pat
     assert (len(ids_of(site)), state_of(site), trail(site)) == before
 
 
-def test_the_life_of_a_study(dashboard: FlaskClient, site: Site) -> None:
+def test_the_life_of_a_study(
+    dashboard: FlaskClient, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A study is opened, closed and opened again; each page says where it is, and all is logged."""
+    fake_analysis(monkeypatch)
     assert "Test mode" in dashboard.get("/dashboard").text
     answer = dashboard.post("/dashboard/open")
     assert (answer.status_code, answer.location) == (303, "/dashboard")
@@ -236,7 +239,8 @@ def test_revealing_is_logged_once(dashboard: FlaskClient, site: Site) -> None:
         assert dashboard.post("/dashboard/reveal", data=REVEAL).status_code == 303
     assert trail(site) == ["revealed"]
     assert dashboard.get("/dashboard/words").status_code == 200
-    assert "Open (rankings revealed)" in dashboard.get("/dashboard").text
+    assert "rankings are revealed" in dashboard.get("/dashboard").text
+    assert "Open (rankings revealed)" in dashboard.get("/dashboard/words").text
     pattern = r"Rankings revealed <b[^>]*>while the study was open</b></span> <span[^>]*>organizer<"
     assert re.search(pattern, dashboard.get("/dashboard/events").text)
 
@@ -390,38 +394,39 @@ def test_closing_names_who_is_unfinished(dashboard: FlaskClient, site: Site) -> 
     assert "left" not in question
 
 
-def test_what_needs_doing(tmp_path: Path) -> None:
-    """Each state has what it needs; of much, the worst five; each with a reason and a button."""
+def test_what_needs_doing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each state has what it needs, worst first; each with a reason and one button."""
+    fake_analysis(monkeypatch)
     site = make_site(tmp_path, more="deadline: 2031-12-12")
     dashboard = enter_dashboard(create_app(site), site)
     assert doing(dashboard) == [
         *("10 of 10 solutions are not reviewed", "2 judges have no link yet"),
-        "Try the pages once as a judge",
+        *("Try the pages once as a judge", "Open the study"),
     ]
     dashboard.post("/dashboard/judges/links", data={"sure": "yes"})
     set_life(site, "open")
     days = (dt.date(2031, 12, 12) - now().date()).days
     rest = [f"{days} days left"]
-    assert doing(dashboard) == ["2 judges have not opened their links", *rest]
+    assert doing(dashboard) == rest
+    assert "2 judges have not opened their links." in dashboard.get("/dashboard").text
     with site.store.write() as c:
         decline(c, person_named(c, site.id, "judge", "J2"))
-    assert doing(dashboard) == ["Judge J2 declined", "Judge J1 has not opened their link", *rest]
+    assert doing(dashboard) == ["Judge J2 declined", *rest]
     page = text_of(dashboard.get("/dashboard").text)
     assert f"{days} days left The deadline is 12 December 2031; 3 rankings are not" in page
+    assert "Judge J1 has not opened their link." in page
     rank_all(site, "J1")
     rank(site, "J1", repeated(site), occasion=2)
-    assert doing(dashboard) == ["All judges have finished", "Judge J2 declined"]
-    assert 'class="btn primary" id="close"' in dashboard.get("/dashboard").text
+    assert doing(dashboard) == ["Judge J2 declined", "All judges have finished"]
     set_life(site, "closed")
-    assert doing(dashboard) == ["Read what judges wrote"]
+    assert doing(dashboard) == []
+    assert "</template>" in dashboard.get("/dashboard").text
     site.troubles.update(disk="The disk is full.", more="And more.")
     (tmp_path / "solutions" / "P1" / f"{SYSTEM}.md").write_text(f"The work of {SYSTEM}.\n")
-    assert doing(dashboard) == [
-        *("Server problem", "Server problem", "The study has changed since judges saw it"),
-        *("1 possible problem in the solutions", "Read what judges wrote"),
-    ]
-    site.troubles.update({str(number): "More." for number in range(9)})
-    assert doing(dashboard) == ["Server problem"] * 5
+    assert doing(dashboard) == ["Server problem", "The study has changed since judges saw it"]
+    page = text_of(dashboard.get("/dashboard").text)
+    assert "The disk is full. And more." in page
+    assert "1 more" in page
     site.store.close()
 
 
@@ -451,9 +456,9 @@ def test_the_log_as_a_table(dashboard: FlaskClient, site: Site) -> None:
 
 def doing(dashboard: FlaskClient) -> list[str]:
     """What the dashboard says needs doing; each with a reason and a button."""
-    part = dashboard.get("/dashboard").text.partition('<ul class="todo">')[2].partition("</ul>")[0]
-    items = part.split("<li>")[1:]
-    assert all('class="btn"' in item and "</p>" in item for item in items)
+    part = dashboard.get("/dashboard").text.partition('<ul class="todo">')[2]
+    items = part.partition("</section>")[0].split('<li><span class="sign')[1:]
+    assert all(item.count('class="btn') == 1 and "muted" in item for item in items)
     return [unescape(re.findall("<b>(.*?)</b>", item)[0]) for item in items]
 
 

@@ -12,9 +12,10 @@ from click.testing import CliRunner
 from sqlalchemy import update
 
 from quem.cli import main
+from quem.mail.server import mail_settings
 from quem.store.audit_log import audit_events
 from quem.store.models import LetterRow, PersonRow, now
-from quem.store.outbox import claim, lapse, letters_of, next_due, queue_letter
+from quem.store.outbox import KINDS, claim, letters_of, queue_letter
 from quem.store.people import decline, people_of, person_named
 from quem.store.studies import set_solving
 from tests.mail.smtp import MailHost
@@ -22,7 +23,8 @@ from tests.patience import until
 from tests.webjudge.sites import enter_dashboard, make_site, rank, rank_all, set_life
 from tests.webjudge.solving_sites import Solver, write_solving_study
 from webjudge import create_app, open_site
-from webjudge.mailing import POST, Post
+from webjudge.languages import LANGUAGES
+from webjudge.mailing import POST, Post, Sender
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
-    from quem.store.outbox import StoredLetter
+    from quem.store.models import Role
     from webjudge import Site
 
 URL = "https://judging.example.org"
@@ -106,46 +108,76 @@ def test_invitations_are_sent_from_the_dashboard(app: Flask, site: Site, host: M
     page = words(client, "/dashboard/judges/invitations")
     assert page.count("Invitation sent") == 2
     assert "Invitation failed 550 unknown here" in page
-    assert "1 letter could not be delivered" in words(client, "/dashboard")
+    assert "1 letter failed" in words(client, "/dashboard")
     assert all(letter["Reply-To"] == "zoe@example.net" for letter in host.letters)
     assert f"{URL}/j/" in host.letters[0].get_content()
     with site.store.read() as c:
         events = [event for event in audit_events(c, site.id, 99) if event.what == "mail"]
     assert {(e.person, e.by, e.detail["kind"], e.detail["state"]) for e in events} == {
-        ("J1", "server", "invite", "sent"),
-        ("J2", "server", "invite", "sent"),
-        ("J3", "server", "invite", "failed"),
+        ("J1", "server", "invitation", "sent"),
+        ("J2", "server", "invitation", "sent"),
+        ("J3", "server", "invitation", "failed"),
     }
     assert "Invitation to J1: sent" in words(client, "/dashboard/events")
     # Somebody has corrected the address.
     host.answer = lambda _: "250 OK"
-    (key,) = [letter.key for letter in _letters(site) if letter.state == "failed"]
-    assert client.post(f"/dashboard/mail/{key}/again").status_code == 303
+    (failed,) = [letter.message_id for letter in _letters(site) if letter.state == "failed"]
+    assert client.post(f"/dashboard/mail/{failed}/again").status_code == 303
     assert len(sent(app, host)) == 3
 
 
-def test_unknown_letters_wait_for_a_decision(app: Flask, site: Site, host: MailHost) -> None:
-    """What needs doing names them; they are marked as sent or sent again, once."""
+def test_a_wrong_letter_is_sent_again_with_a_new_link(
+    app: Flask, site: Site, host: MailHost
+) -> None:
+    """One button asks first; the link that was mailed ends, and two clicks send one letter."""
+    client = enter_dashboard(app, site)
+    client.post("/dashboard/mail/judge/invitations", data={"sure": "yes"})
+    assert len(sent(app, host)) == 3
+    assert words(client, "/dashboard/judges/invitations").count("Send again") == 3
+    first = _letters(site)[0].message_id
+    asked = client.post(f"/dashboard/mail/{first}/again")
+    assert "stops working" in asked.get_data(as_text=True)
+    wait_for(app)
+    assert len(host.letters) == 3
+    codes = [
+        client.post(f"/dashboard/mail/{first}/again", data={"sure": "yes"}).status_code
+        for _ in range(2)
+    ]
+    assert codes == [303, 422]
+    wait_for(app)
+    old, new = (letter for letter in host.letters if "j1@example.org" in str(letter["To"]))
+    assert old["Message-ID"] != new["Message-ID"]
+    assert "This link replaces the one that we sent you" in new.get_content()
+    for letter in (old, new):
+        link = re.search(rf"{URL}(/j/\S+)", letter.get_content())
+        assert link
+        assert (app.test_client().get(link[1]).status_code == 303) == (letter is new)
+
+
+def test_letters_of_unknown_fate_wait_for_a_decision(
+    app: Flask, site: Site, host: MailHost
+) -> None:
+    """They are marked as sent or sent again, once; not while a mail server may read them."""
     client = enter_dashboard(app, site)
     with site.store.write() as c:
         for judge in people_of(c, site.id, "judge")[:2]:
-            queue_letter(c, site.id, judge.key, "invite", 1)
-            key = next_due(c, site.id, ["invite"], ["judge"])
-            assert key is not None
-            claim(c, key)
-        lapse(c, site.id, dt.timedelta(0))
-    assert "Nobody knows whether 2 letters arrived" in words(client, "/dashboard")
-    assert "Invitation: unknown" in words(client, "/dashboard/judges/invitations")
-    first, second = (letter.key for letter in _letters(site))
-    assert client.post(f"/dashboard/mail/{first}/sent").status_code == 303
+            queue_letter(c, site.id, judge.key, "invitation")
+            assert claim(c, site.id, KINDS)
+    assert words(client, "/dashboard/judges/invitations").count("Invitation on its way") == 2
+    first, second = (letter.message_id for letter in _letters(site))
+    assert client.post(f"/dashboard/mail/{first}/again").status_code == 422
+    with site.store.write() as c:
+        c.execute(update(LetterRow).values(due_at=now()))
+    assert "2 letters failed" in words(client, "/dashboard")
+    assert "Nobody knows whether it was sent" in words(client, "/dashboard/judges/invitations")
+    assert client.post(f"/dashboard/mail/{first}/arrived").status_code == 303
     assert client.post(f"/dashboard/mail/{second}/again").status_code == 303
     assert client.post(f"/dashboard/mail/{second}/again").status_code == 422
-    assert client.post(f"/dashboard/mail/{first}/sent").status_code == 422
-    assert client.post("/dashboard/mail/999/sent").status_code == 422
+    assert client.post(f"/dashboard/mail/{first}/arrived").status_code == 422
+    assert client.post("/dashboard/mail/999/arrived").status_code == 422
     assert sent(app, host) == {"j2@example.org"}
     assert {letter.state for letter in _letters(site)} == {"sent"}
-    trail = words(client, "/dashboard/events")
-    assert "Invitation to J1: marked as sent" in trail
+    assert "Invitation to J1: arrived" in words(client, "/dashboard/events")
 
 
 def test_nothing_is_sent_without_a_server_or_an_address(
@@ -220,10 +252,10 @@ def test_a_server_that_is_not_there_is_said(
     assert client.post("/dashboard/mail/judge/invitations", data={"sure": "yes"}).status_code == 303
     until(lambda: "letters" in site.troubles, "the trouble")
     assert "mail server 127.0.0.1:1: Connection refused" in words(client, "/dashboard")
-    assert {letter.state for letter in _letters(site)} == {"queued"}
+    assert {letter.state for letter in _letters(site)} == {"due"}
 
 
-def _letters(site: Site) -> list[StoredLetter]:
+def _letters(site: Site) -> list[LetterRow]:
     with site.store.read() as c:
         return letters_of(c, site.id, "judge")
 
@@ -290,7 +322,7 @@ def test_people_whose_invitation_is_queued_get_no_other_link(
     assert "/p/" not in out.read_text()
     with site.store.read() as c:
         key = person_named(c, site.id, "subject", "S1").key
-    answer = client.post(f"/dashboard/solving/{key}/erase", data={"word": "S1"})
+    answer = client.post(f"/dashboard/people/{key}/erase", data={"word": "S1"})
     assert answer.status_code == 303
     with site.store.read() as c:
         assert not letters_of(c, site.id, "subject")
@@ -313,7 +345,7 @@ def test_what_a_mail_server_answered_is_deleted(tmp_path: Path, host: MailHost, 
     with site.store.read() as c:
         key = person_named(c, site.id, "subject", "S1").key
     if way == "erased":
-        client.post(f"/dashboard/solving/{key}/erase", data={"word": "S1"})
+        client.post(f"/dashboard/people/{key}/erase", data={"word": "S1"})
     else:
         Solver(app, site, "S1").client.post("/solve/withdraw", data={"sure": "yes"})
     with site.store.read() as c:
@@ -322,3 +354,29 @@ def test_what_a_mail_server_answered_is_deleted(tmp_path: Path, host: MailHost, 
         ]
     app.extensions[POST].stop()
     site.store.close()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_letters_in_each_language(tmp_path: Path, host: MailHost, language: str) -> None:
+    """People who solve and judges are invited, and reminded, in the language of the study."""
+    study = write_solving_study(tmp_path, people=("S1",), judges=("J1",))
+    study.write_text(f"{study.read_text()}judging: {{language: {language}}}\n")
+    rows = ["id,email,role", "S1,s1@example.org,subject", "J1,j1@example.org,judge", ""]
+    (tmp_path / "people.csv").write_text("\n".join(rows))
+    site = open_site(study)
+    roles: tuple[Role, ...] = ("subject", "judge")
+    for role in roles:
+        with site.store.write() as c:
+            set_solving(c, site.id, "closed" if role == "judge" else "open", "shell")
+        set_life(site, "open")
+        for kind in KINDS:
+            with site.store.write() as c:
+                (one,) = people_of(c, site.id, role)
+                queue_letter(c, site.id, one.key, kind)
+            assert (settings := mail_settings())
+            assert [one.state for one in Sender(site, settings, URL, "shell").run()] == ["sent"]
+    site.store.close()
+    texts = [letter.get_content() for letter in host.letters]
+    assert [URL in text for text in texts] == [True, False] * 2
+    assert all("A made-up study" in text for text in texts)
+    assert all(("Dear " in text) == (language == "en") for text in texts)

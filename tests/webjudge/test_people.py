@@ -38,7 +38,7 @@ PAGES = (
     "/dashboard/events",
     "/dashboard/close",
     "/dashboard/judges/new",
-    "/dashboard/judges/1/erase",
+    "/dashboard/people/1/erase",
 )
 TOLD = State(
     ranked=(SUBJECTS[:2], SUBJECTS[2:]),
@@ -101,8 +101,8 @@ def test_links_are_shown_once_and_replace_each_other(
     assert [app.test_client().get(link).status_code for link in links] == [303, 303]
     assert LINK.findall(dashboard.post("/dashboard/judges/links", data={"sure": "yes"}).text) == []
     key = key_of(site, "J1")
-    assert "stops working" in dashboard.get(f"/dashboard/judges/{key}/link").text
-    [new] = LINK.findall(dashboard.post(f"/dashboard/judges/{key}/link", data=SURE).text)
+    assert "stops working" in dashboard.get(f"/dashboard/people/{key}/link").text
+    [new] = LINK.findall(dashboard.post(f"/dashboard/people/{key}/link", data=SURE).text)
     assert app.test_client().get(new).status_code == 303
     assert app.test_client().get(links[0]).status_code == 404
     assert [LINK.findall(dashboard.get(page).text) for page in PAGES] == [[]] * len(PAGES)
@@ -117,7 +117,7 @@ def test_links_have_the_address_that_judges_use(site: Site) -> None:
     assert page.count('value="https://judging.example.org/j/') == 2
     assert "only on this computer" not in page
     app.config["QUEM_URL"] = "http://127.0.0.1:8080"
-    path = f"/dashboard/judges/{key_of(site, 'J1')}/link"
+    path = f"/dashboard/people/{key_of(site, 'J1')}/link"
     page = enter_dashboard(app, site).post(path, data=SURE).text
     assert "only on this computer" in page
 
@@ -126,9 +126,9 @@ def test_revoked_links_end(app: Flask, dashboard: FlaskClient, site: Site) -> No
     """Who holds a revoked link is locked out, and the dashboard says so."""
     judge = enter_as(app, site, "J1")
     key = key_of(site, "J1")
-    assert "Revoke J1&#39;s link?" in dashboard.get(f"/dashboard/judges/{key}/revoke").text
+    assert "Revoke J1&#39;s link?" in dashboard.get(f"/dashboard/people/{key}/revoke").text
     for _ in range(2):
-        assert dashboard.post(f"/dashboard/judges/{key}/revoke", data=SURE).status_code == 303
+        assert dashboard.post(f"/dashboard/people/{key}/revoke", data=SURE).status_code == 303
     assert judge.get("/judge").status_code == 401
     assert ">Link revoked<" in dashboard.get("/dashboard").text
     assert trail(site) == ["link-revoked"]
@@ -144,7 +144,7 @@ def test_forgetting_lasts(
     set_life(site, "closed")
     dashboard.get("/dashboard/report/")
     key = key_of(site, "J1")
-    assert dashboard.post(f"/dashboard/judges/{key}/erase", data={"word": "J1"}).status_code == 303
+    assert dashboard.post(f"/dashboard/people/{key}/erase", data={"word": "J1"}).status_code == 303
     assert ids_of(site) == ["erased-1", "J2"]
     assert judge.get("/judge").status_code == 401
     assert dashboard.get("/dashboard/report/report.html").text == "run 2"
@@ -154,7 +154,7 @@ def test_forgetting_lasts(
         assert "Splendid" not in page
     assert len(run) == 2
     for what in ("link", "revoke", "erase"):
-        answer = dashboard.post(f"/dashboard/judges/{key}/{what}", data=SURE)
+        answer = dashboard.post(f"/dashboard/people/{key}/{what}", data=SURE)
         assert answer.status_code == 422
         assert "has been erased" in answer.text
 
@@ -180,7 +180,7 @@ def test_judges_are_added_midway(app: Flask, dashboard: FlaskClient, site: Site)
         ({"id": "J7", "experience": "many"}, "Enter a number such as 12"),
         ({"id": "J7", "experience": "nan"}, "Enter a number such as 12"),
         ({"id": "J7", "name": "a\tb"}, "Use one line of at most"),
-        ({"id": "", "experience": "-1"}, "Check the highlighted fields"),
+        ({"id": "", "experience": "-1"}, "Check the highlighted field"),
     ],
 )
 def test_wrong_forms_keep_what_was_typed(
@@ -197,8 +197,8 @@ def test_wrong_forms_keep_what_was_typed(
 
 def test_unknown_judges(dashboard: FlaskClient) -> None:
     """A judge who is not of this study is not found."""
-    assert dashboard.get("/dashboard/judges/999/erase").status_code == 404
-    assert dashboard.post("/dashboard/judges/999/link").status_code == 404
+    assert dashboard.get("/dashboard/people/999/erase").status_code == 404
+    assert dashboard.post("/dashboard/people/999/link").status_code == 404
 
 
 def test_messages_are_ready_to_be_sent(tmp_path: Path) -> None:
@@ -224,8 +224,8 @@ def test_messages_are_ready_to_be_sent(tmp_path: Path) -> None:
     assert "So far, 1 of 3 of your rankings are submitted. Please finish by 12 Dec" in first
     assert second.startswith("Dear Judge J2,\n\nwe hope for your judgment")
     key = key_of(site, "J1")
-    assert written(dashboard.get(f"/dashboard/judges/{key}/reminder").text) == [first]
-    page = dashboard.get(f"/dashboard/judges/{key}/invitation").text
+    assert written(dashboard.get(f"/dashboard/people/{key}/reminder").text) == [first]
+    page = dashboard.get(f"/dashboard/people/{key}/invitation").text
     assert "cannot be shown again" in page
     assert "/j/" not in written(page)[0]
     assert trail(site) == ["link-made", "link-made"]
@@ -238,7 +238,7 @@ def test_nobody_is_reminded_who_finished_or_declined(dashboard: FlaskClient, sit
     with site.store.write() as c:
         decline(c, person_named(c, site.id, "judge", "J2"))
     assert len(written(dashboard.get("/dashboard/judges/reminders").text)) == 1
-    dashboard.post(f"/dashboard/judges/{key_of(site, 'J1')}/revoke", data=SURE)
+    dashboard.post(f"/dashboard/people/{key_of(site, 'J1')}/revoke", data=SURE)
     assert "No reminders" in dashboard.get("/dashboard/judges/reminders").text
 
 
@@ -251,18 +251,18 @@ def test_statuses_of_judges(dashboard: FlaskClient, app: Flask, site: Site) -> N
     with site.store.write() as c:
         decline(c, person_named(c, site.id, "judge", "J2"))
     assert statuses(dashboard) == ["Active", "Declined"]
-    dashboard.post(f"/dashboard/judges/{key_of(site, 'J1')}/revoke", data=SURE)
+    dashboard.post(f"/dashboard/people/{key_of(site, 'J1')}/revoke", data=SURE)
     assert statuses(dashboard) == ["Link revoked", "Declined"]
-    dashboard.post(f"/dashboard/judges/{key_of(site, 'J2')}/erase", data={"word": "J2"})
+    dashboard.post(f"/dashboard/people/{key_of(site, 'J2')}/erase", data={"word": "J2"})
     assert statuses(dashboard) == ["Link revoked", "Erased"]
 
 
 def test_the_judge_whose_data_are_erased_is_chosen(dashboard: FlaskClient, site: Site) -> None:
     """The zone of what cannot be undone leads to the question about that judge."""
     key = key_of(site, "J2")
-    answer = dashboard.get(f"/dashboard/judges/erase?key={key}", follow_redirects=True)
+    answer = dashboard.get(f"/dashboard/people/erase?key={key}", follow_redirects=True)
     assert "Type <b>J2</b> to confirm" in answer.text
-    assert dashboard.get("/dashboard/judges/erase?key=x", follow_redirects=True).status_code == 404
+    assert dashboard.get("/dashboard/people/erase?key=x", follow_redirects=True).status_code == 404
 
 
 def written(page: str) -> list[str]:

@@ -261,7 +261,7 @@ def test_all_solutions_lead_to_the_end_of_the_review(client: FlaskClient) -> Non
 def test_links_are_not_sent_to_what_nobody_looked_through(app: Flask, client: FlaskClient) -> None:
     """Unless it is confirmed, or judging has begun."""
     look(client, SUBJECTS[2])
-    key = "/dashboard/judges/1/link"
+    key = "/dashboard/people/1/link"
     new = {"id": "J9", "name": "", "experience": ""}
     for path, form in (("/dashboard/judges/links", {}), (key, {}), ("/dashboard/judges/new", new)):
         refusal = client.post(path, data=form)

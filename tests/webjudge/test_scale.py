@@ -14,7 +14,7 @@ from tests.served import all_ranked, write_judging_study
 from tests.webjudge.sites import enter_dashboard, make_site, rank
 from tests.webjudge.test_judging import data_of, enter, gids
 from webjudge import create_app, open_site
-from webjudge.overview import MOST_JUDGES
+from webjudge.dashboard.overview import MOST_JUDGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -576,13 +576,13 @@ def test_dashboard_of_a_session(app: Flask, site: Site) -> None:
         assert dashboard.post("/dashboard/solving/new", data={"id": wrong}).status_code == 422
     with site.store.read() as c:
         key = person_named(c, site.id, "subject", "S9").key
-    assert dashboard.post(f"/dashboard/solving/{key}/link").status_code == 422
-    made = dashboard.post(f"/dashboard/solving/{key}/link", data={"sure": "yes"})
+    assert dashboard.post(f"/dashboard/people/{key}/link").status_code == 422
+    made = dashboard.post(f"/dashboard/people/{key}/link", data={"sure": "yes"})
     assert "/p/" in made.text
-    dashboard.post(f"/dashboard/solving/{key}/revoke", data={"sure": "yes"})
+    dashboard.post(f"/dashboard/people/{key}/revoke", data={"sure": "yes"})
     assert "Link revoked" in dashboard.get("/dashboard/solving").text
-    assert dashboard.post(f"/dashboard/solving/{key}/erase", data={"word": "no"}).status_code == 422
-    dashboard.post(f"/dashboard/solving/{key}/erase", data={"word": "S9"})
+    assert dashboard.post(f"/dashboard/people/{key}/erase", data={"word": "no"}).status_code == 422
+    dashboard.post(f"/dashboard/people/{key}/erase", data={"word": "S9"})
     with site.store.read() as c:
         assert people_of(c, site.id, "subject")[-1].id == "erased-1"
     assert "Nina" not in dashboard.get("/dashboard/solving").text

@@ -2,22 +2,21 @@
 
 import { isTogether } from "./comparing.js";
 import { $ } from "./dom.js";
-import { next, open, show, stopComparing } from "./going.js";
-import { isGrading } from "./grading.js";
+import { askMissing, next, open, show, stopComparing } from "./going.js";
 import { openMenu } from "./menu.js";
-import { ask, hideToast } from "./messages.js";
+import { announce, ask, hideToast, toast } from "./messages.js";
 import * as model from "./model.js";
 import {
-  answer, back, cannotJudge, comment, compare, compareTwo, grade, mark, place, regrade, step, unrank,
+  answer, back, cannotJudge, comment, compare, compareTwo, grade, mark, place, step, unrank, whatNext,
 } from "./ordering.js";
 import { put, sign } from "./parts.js";
-import { goToQuestions } from "./questions.js";
+import { goToQuestions, unanswered } from "./questions.js";
 import { enlarge, fit, goTo, links } from "./reader.js";
+import { isThisIt, orderText } from "./review.js";
 import { headings } from "./solutions.js";
-import { reopen, send, submit } from "./submitting.js";
 import { decide } from "./syncing.js";
 import { html } from "./vendor/lit-html.js";
-import { t } from "./words.js";
+import { number, t, tn } from "./words.js";
 
 const MOVES = {
   better: model.better,
@@ -27,20 +26,22 @@ const MOVES = {
   best: model.best,
   worst: model.worst,
 };
+const OTHERS = { place: compare, with: chooseOther, tray: unrank, cannot: cannotJudge, comment };
 
 /** Do what a menu or a key says with a solution. */
 export function act(page, name, label, way, value) {
   if (!label || !page.canRank || page.isComparing) return;
-  const move = MOVES[name];
-  if (isGrading(page) && (move || ["place", "with"].includes(name))) regrade(page, name, label, way);
-  else if (move) place(page, label, move(page.state, label), way);
-  else if (name === "grade") grade(page, label, value, way);
-  else if (name === "place") compare(page, label);
-  else if (name === "with") chooseOther(page, label);
-  else if (name === "tray") unrank(page, label);
-  else if (name === "cannot") cannotJudge(page, label);
-  else if (name === "comment") comment(page, label);
+  if (name === "grade") grade(page, label, value, way);
+  else if (page.isGrading && (name in MOVES || ["place", "with"].includes(name))) regrade(page, name, label, way);
+  else if (name in MOVES) place(page, label, MOVES[name](page.state, label), way);
+  else if (name in OTHERS) OTHERS[name](page, label);
   else mark(page, name, label, value);
+}
+
+function regrade(page, name, label, way) {
+  const by = { better: 1, worse: -1 }[name];
+  const now = model.gradeOf(page.state, label);
+  if (by && now) grade(page, label, String(Number(now) + by), way);
 }
 
 async function chooseOther(page, label) {
@@ -58,57 +59,90 @@ export const DOING = {
   next,
   submit,
   send: (page) => send(page),
-  reopen,
+  reopen(page) {
+    $("#receipt").close();
+    if (page.undecided) decide(page, page.undecided);
+    else page.saver.reopen();
+  },
   decide: (page) => decide(page, page.undecided),
   place: (page) => compare(page, page.current),
-  "place-now": placeNow,
+  /** The main button of a phone. */
+  "place-now": (page) => {
+    const { current, state, view } = page;
+    if (!state.tray.length) submit(page);
+    else if (view === "reader" && !page.isRanked(current) && !page.isGrading) compare(page, current);
+    else next(page);
+  },
   back,
   stop: (page) => stopComparing(page),
   together: (page) => page.set({ together: !isTogether(page) }),
-  reload: (page) => {
-    const { label, other } = page.isComparing ? page.question : { label: page.current };
-    for (const one of [label, other].filter(Boolean)) page.solutions.load(one);
+  reload(page) {
+    const shown = page.isComparing ? [page.question.label, page.question.other] : [page.current];
+    for (const label of shown) page.solutions.load(label);
     page.draw();
   },
-  sheet: (page) => {
+  sheet(page) {
     page.set({ isSheetOpen: !page.isSheetOpen });
     if (page.isSheetOpen) $("#ladder .open-it[tabindex='0']")?.focus();
   },
   help: () => $("#help").showModal(),
   fit: () => fit(),
-  contents: () => {
+  contents() {
     put(links(headings($("#reader article > .prose"))), $("#contents nav"));
     $("#contents").showModal();
   },
-  problem: (page) => {
-    if ($("#statement") && page.isComparing) {
+  problem(page) {
+    if (!$("#statement")) return;
+    if (page.isComparing) {
       $("#problem .view").replaceChildren(page.solutions.statement("dialog"));
       $("#problem").showModal();
-    } else if ($("#statement")) show(page, "problem");
+    } else show(page, "problem");
   },
 };
 
-/** The main button of a phone. */
-function placeNow(page) {
-  const { current, state, view } = page;
-  const isWaiting = current && model.whereabouts(state, current).area !== "ranked";
-  if (!state.tray.length) submit(page);
-  else if (view === "reader" && isWaiting && !isGrading(page)) compare(page, current);
-  else next(page);
+/** Go to what is left to do, or to the review; from there, submit. */
+function submit(page) {
+  const { tray: { length: n, 0: label } } = page.state;
+  if (page.undecided) decide(page, page.undecided);
+  else if (n) {
+    open(page, label);
+    const said = page.isGrading
+      ? tn("1 candidate left to grade", "{n} candidates left to grade", n)
+      : tn("1 solution is not ranked yet", "{n} solutions are not ranked yet", n);
+    toast(said);
+    announce(page.isGrading
+      ? `${said}. ${whatNext(page)}`
+      : t("{n} still to rank. Opening solution {label}.", { n: number(n), label }));
+  } else if (page.view !== "review") show(page, "review");
+  else send(page, { asks: true });
+}
+
+/** Submit; ask first where all are tied, and where the button is the one that led to the review. */
+async function send(page, { asks = false } = {}) {
+  const { ranked: [group, ...others], tray } = page.state;
+  if (page.undecided || tray.length) {
+    submit(page);
+    return;
+  }
+  if (unanswered(page).length) {
+    askMissing(page);
+    return;
+  }
+  const areTied = group?.length > 2 && !others.length && !page.isGrading;
+  const question = areTied
+    ? [t("You tied all {n} solutions. Is that right?", { n: number(group.length) }), t("All solutions are tied")]
+    : [orderText(page), isThisIt(page)];
+  if ((areTied || asks) && await ask("submitting", ...question) !== "yes") return;
+  hideToast();
+  page.saver.save(page.state, { submit: true });
 }
 
 /** Open the menu of a solution, by the button of the row that has the focus. */
 export function menu(page, label) {
   if (!label || !page.canRank || page.isComparing) return;
   const more = `[data-more="${CSS.escape(label)}"]`;
-  const inLadder = document.activeElement.closest("#ladder .chip");
-  openMenu(page, label, (inLadder && $(more, inLadder)) || $(`#main ${more}`) || $(`#ladder ${more}`), act);
-}
-
-async function openQuestions(page, label) {
-  await page.solutions.load(label);
-  open(page, label);
-  goToQuestions();
+  const row = document.activeElement.closest("#ladder .chip");
+  openMenu(page, label, (row && $(more, row)) || $(`#main ${more}`) || $(`#ladder ${more}`), act);
 }
 
 // What else is pressed, by the attribute that says what.
@@ -118,18 +152,22 @@ const PRESSED = {
   more: (page, label, target) => openMenu(page, label, target, act),
   verdict: (page, verdict, target, event) => { if (isMeant(event)) answer(page, verdict, true); },
   grade: (page, value, target, event) => { if (isMeant(event)) grade(page, page.current, value, "menu"); },
-  show: (page, label) => {
+  show(page, label) {
     page.set({ shown: label });
     page.clock.show([label]);
   },
-  // How sure the judge is of a place: said in the message after it was found, or in the review.
-  sure: (page, level, { dataset: { label } }) => {
+  /** How sure the judge is of a place: said in the message after it was found, or in the review. */
+  sure(page, level, { dataset: { label } }) {
     hideToast();
-    if (model.whereabouts(page.state, label).area === "ranked") mark(page, "sure", label, level);
+    if (page.isRanked(label)) mark(page, "sure", label, level);
   },
-  answer: openQuestions,
+  async answer(page, label) {
+    await page.solutions.load(label);
+    open(page, label);
+    goToQuestions();
+  },
   pair: (page, labels) => compareTwo(page, ...labels.split(" ").reverse()),
-  section: (page, id, target, event) => {
+  section(page, id, target, event) {
     event.preventDefault();
     $("#contents").close();
     goTo(id);

@@ -5,35 +5,29 @@ import { send } from "./network.js";
 
 const PAUSE_AFTER = 60_000;
 const REPORT_EVERY = 30_000;
-const LEAST = 0.05;
+const LEAST = 0.05; // seconds that are worth a report
 
 const tenths = (seconds) => Math.round(seconds * 10) / 10;
-
-/** A time as it is sent: {seconds, views}. */
-export const inTenths = ({ seconds = 0, views = {} }) => ({
-  seconds: tenths(seconds),
-  views: Object.fromEntries(Object.entries(views).map(([label, more]) => [label, tenths(more)])),
-});
 
 export class Clock {
   /** @param {string | undefined} url where time is reported; none in a preview */
   constructor(url) {
     this.url = url;
     this.seconds = 0;
-    this.total = 0; // since the page was opened
-    this.shown = []; // labels of the solutions in view
     this.views = {}; // seconds by label
+    this.total = 0; // seconds since the page was opened
+    this.shown = []; // labels of the solutions in view
     this.since = performance.now();
     this.lastUse = this.since;
     for (const event of ["pointerdown", "pointermove", "keydown", "scroll", "wheel", "touchstart"]) {
       addEventListener(event, () => this.use(), { passive: true, capture: true });
     }
     document.addEventListener("visibilitychange", () => {
-      if (document.hidden) this.leave();
+      if (document.hidden) this.report(LEAST);
       else this.since = this.lastUse = performance.now();
     });
-    addEventListener("pagehide", () => this.leave());
-    setInterval(() => this.report(), REPORT_EVERY);
+    addEventListener("pagehide", () => this.report(LEAST));
+    setInterval(() => this.report(1), REPORT_EVERY);
   }
 
   use() {
@@ -50,54 +44,33 @@ export class Clock {
   /** Add the time since the last count, as far as it was working time. */
   count() {
     const now = performance.now();
-    if (!document.hidden) this.add(now);
-    this.since = now;
-  }
-
-  add(now) {
-    const milliseconds = Math.min(now, this.lastUse + PAUSE_AFTER) - this.since;
-    if (!(milliseconds > 0)) return;
-    const seconds = milliseconds / 1000;
-    this.seconds += seconds;
+    const seconds = (Math.min(now, this.lastUse + PAUSE_AFTER) - this.since) / 1000;
+    this.since = document.hidden ? Infinity : now;
+    if (!(seconds > 0)) return;
     this.total += seconds;
-    for (const label of this.shown) this.views[label] = (this.views[label] ?? 0) + seconds;
+    this.put({ seconds, views: Object.fromEntries(this.shown.map((label) => [label, seconds])) });
   }
 
-  /** Give the working time since the last call: {seconds, views}. */
+  /** The working time since the last call, as it is sent: {seconds, views}. */
   take() {
     this.count();
-    return this.pass();
-  }
-
-  pass() {
-    const taken = { seconds: this.seconds, views: this.views };
+    const views = Object.entries(this.views).map(([label, seconds]) => [label, tenths(seconds)]);
+    const taken = { seconds: tenths(this.seconds), views: Object.fromEntries(views) };
     this.seconds = 0;
     this.views = {};
     return taken;
   }
 
-  leave() {
-    // The page may be hidden already: what came before still counts.
-    this.add(performance.now());
-    this.since = Infinity;
-    this.send();
-  }
-
-  report() {
-    this.count();
-    if (this.seconds >= 1) this.send();
-  }
-
-  async send() {
-    if (!this.url || this.seconds < LEAST) return;
-    const time = this.pass();
-    // It may be the last thing that this page does.
-    if (!(await send(this.url, inTenths(time), { keepalive: true }))) this.put(time);
-  }
-
-  /** Take back a time that was not stored. */
+  /** Add a time, such as one that was not stored. */
   put({ seconds = 0, views = {} }) {
     this.seconds += seconds;
     for (const [label, more] of Object.entries(views)) this.views[label] = (this.views[label] ?? 0) + more;
+  }
+
+  async report(least) {
+    this.count();
+    if (!this.url || this.seconds < least) return;
+    const time = this.take();
+    if (!(await send(this.url, time))) this.put(time);
   }
 }

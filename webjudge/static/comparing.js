@@ -1,9 +1,9 @@
 // Two solutions beside each other, and the question which is better.
 
 import { $, $$ } from "./dom.js";
-import { button, classes, key, sign } from "./parts.js";
+import { button, classes, key, put, sign } from "./parts.js";
 import { loading } from "./reader.js";
-import { html, nothing, render } from "./vendor/lit-html.js";
+import { html, nothing } from "./vendor/lit-html.js";
 import { number, t } from "./words.js";
 
 // Panes scroll together where one text is less than so many times as long as the other.
@@ -22,7 +22,7 @@ export function drawComparing(page) {
   const [left, right] = side === "left" ? [label, other] : [other, label];
   const places = Object.fromEntries($$(".pane").map((one) => [one.dataset.pane, $(".body", one).scrollTop]));
   const lead = { handleEvent: ({ target }) => { leader = target.closest(".body"); }, passive: true };
-  render(html`
+  put(html`
     <div class="compare" role="region" aria-labelledby="compare-title">
       ${head(page, left, right)}
       <div class="panes" @wheel=${lead} @touchstart=${lead} @pointerdown=${lead} @keydown=${lead} @focusin=${lead}>${
@@ -34,8 +34,12 @@ export function drawComparing(page) {
         ${verdict(page, right, "right")}
       </div>
     </div>`, $("#main"));
-  leader = null;
-  for (const one of $$(".pane")) $(".body", one).scrollTop = places[one.dataset.pane] ?? 0;
+  for (const one of $$(".pane")) {
+    const [body, place] = [$(".body", one), places[one.dataset.pane] ?? 0];
+    if (body.scrollTop === place) continue;
+    leader = null;
+    body.scrollTop = place;
+  }
   $("[data-do=together]").ariaPressed = String(isTogether(page));
 }
 
@@ -87,13 +91,11 @@ function pane(page, label, name, prefix) {
 
 /** The button that says that the solution on a side is better. */
 function verdict(page, label, side) {
-  const content = [
-    key(side === "left" ? "←" : "→"), sign(label, hasPlace(page, label)),
-    html`<span>${t("{label} is better", { label })}</span>`,
-  ];
-  if (side === "right") content.push(content.shift());
-  const says = label === page.question.label ? "better" : "worse";
-  return html`<button type="button" class="btn" data-verdict=${says} data-side=${side}>${content}</button>`;
+  const arrow = key(side === "left" ? "←" : "→");
+  const name = html`${sign(label, hasPlace(page, label))}<span>${t("{label} is better", { label })}</span>`;
+  return html`
+    <button type="button" class="btn" data-verdict=${label === page.question.label ? "better" : "worse"}
+      data-side=${side}>${side === "left" ? [arrow, name] : [name, arrow]}</button>`;
 }
 
 const bodies = () => $$(".pane .body");

@@ -1,7 +1,7 @@
-// The dashboard: refreshes itself, shows times in the reader's own zone, asks in dialogs.
+// The dashboard: refreshes itself, shows times in the reader's own zone.
 // Everything else works without scripts.
 
-import { $, $$, h } from "./dom.js";
+import { $, $$ } from "./dom.js";
 import { offerMessages } from "./letters.js";
 import { read } from "./network.js";
 import { keepTyped } from "./typing.js";
@@ -79,55 +79,9 @@ function show(page) {
   if (id && document.activeElement === document.body) document.getElementById(id)?.focus({ preventScroll: true });
 }
 
-/** Ask a question of another page in a dialog on this one; where that fails, go to its page. */
-async function ask(address, opener) {
-  const answer = await read(address, FRESH);
-  const question = answer?.status === 200 && $(".question", answer.page);
-  if (!question) {
-    location.assign(address);
-    return;
-  }
-  $("dialog.asks")?.remove();
-  const title = $("h1", question);
-  title.replaceWith(h("h2", { id: "question-title" }, title.textContent));
-  const dialog = h("dialog.asks", { "aria-labelledby": "question-title" }, document.adoptNode(question));
-  document.body.append(dialog);
-  requireWord(dialog);
-  dialog.addEventListener("close", () => {
-    dialog.remove();
-    opener?.focus();
-  });
-  dialog.showModal();
-  $("input[type=text]", dialog)?.focus();
-}
-
-/** Enable the button of a question only once its word is typed. */
-function requireWord(within) {
-  const field = $("[data-word]", within);
-  if (!field) return;
-  const check = () => {
-    $("button", field.form).disabled = field.value.trim().toLowerCase() !== field.dataset.word.toLowerCase();
-  };
-  field.addEventListener("input", check);
-  check();
-}
-
-document.addEventListener("click", (event) => {
-  const target = event.target.closest("[data-ask], [data-cancel]");
-  const dialog = event.target.closest("dialog");
-  // A menu closes by a click anywhere else, and by a click on what it offers.
-  for (const menu of $$(".more[open]")) if (!menu.contains(event.target) || target) menu.open = false;
-  if (!target || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  const isCancel = "cancel" in target.dataset;
-  if (isCancel && !dialog) return;
-  event.preventDefault();
-  if (isCancel) {
-    dialog.close();
-    return;
-  }
-  const { form } = target;
-  const address = form ? `${form.action}?${new URLSearchParams(new FormData(form))}` : target.href;
-  ask(address, $("summary", target.closest(".more") ?? target) ?? target);
+document.addEventListener("click", ({ target }) => {
+  // A menu closes by a click anywhere else.
+  for (const menu of $$(".more[open]")) if (!menu.contains(target)) menu.open = false;
 });
 document.addEventListener("keydown", ({ key }) => {
   const menu = document.activeElement?.closest(".more[open]");
@@ -136,14 +90,12 @@ document.addEventListener("keydown", ({ key }) => {
   $("summary", menu).focus();
 });
 
-requireWord(document);
 keepTyped();
 showTimes(document);
 offerMessages();
 if ($("#updated")) {
-  // Not while a question is open: news might load the page anew, and what is typed would be lost.
-  const look = () => { if (!document.hidden && !$("dialog")) refresh(); };
+  const look = () => { if (!document.hidden) refresh(); };
   setInterval(look, EVERY);
-  document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+  document.addEventListener("visibilitychange", look);
   addEventListener("focus", look);
 }

@@ -14,8 +14,6 @@ const found = $$("#found > li");
 const shown = $("#shown");
 let current = 0;
 
-const marksOf = (index) => $$(`#shown mark[data-hit="${index}"]`);
-
 /** Make a word the one that keys decide about. */
 function choose(index) {
   current = index;
@@ -26,7 +24,7 @@ function choose(index) {
 
 /** Bring the next place of a word into view; texts of pages open for it. */
 function show(index) {
-  const marks = marksOf(index);
+  const marks = $$(`#shown mark[data-hit="${index}"]`);
   if (!marks.length) return;
   const next = (Number(found[index].dataset.shown ?? -1) + 1) % marks.length;
   found[index].dataset.shown = String(next);
@@ -34,13 +32,7 @@ function show(index) {
   marks[next].scrollIntoView({ block: "center" });
 }
 
-/** Find what a key presses: first of the word that is decided about. */
-function target(key) {
-  const named = `[aria-keyshortcuts~="${key}" i]`;
-  return found[current]?.querySelector(named) ?? $(`main ${named}`);
-}
-
-/** Go on by a word of this solution, or to the next page. */
+/** Go on by a word of this solution; gives whether there is one. */
 function step(by) {
   const next = current + by;
   if (!found[next]) return false;
@@ -60,7 +52,9 @@ function hearKeys(choice) {
     if (isHeld || isTaken || !choice.checked || !/^\w+$/.test(key)) return;
     // Arrows scroll what is wider than its place, and choose one of some guesses.
     if (key.startsWith("Arrow") && event.target.closest("pre, .table-scroll, [type=radio]")) return;
-    const button = target(key);
+    // First a button of the word that is decided about.
+    const named = `[aria-keyshortcuts~="${key}" i]`;
+    const button = (found[current] && $(named, found[current])) || $(`main ${named}`);
     if (!button && !(key in STEPS)) return;
     event.preventDefault();
     if (key in STEPS && step(STEPS[key])) return;
@@ -91,10 +85,7 @@ function awaitEnd(looked) {
     watch.unobserve($("#end"));
     watch.observe($("#end"));
   };
-  for (const picture of pictures) {
-    picture.loading = "eager";
-    for (const what of ["load", "error"]) picture.addEventListener(what, look);
-  }
+  for (const picture of pictures) Object.assign(picture, { loading: "eager", onload: look, onerror: look });
   look();
 }
 

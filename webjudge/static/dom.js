@@ -1,5 +1,8 @@
 // Small helpers for elements.
 
+export const $ = (selector, root = document) => root.querySelector(selector);
+export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
+
 /** Make an element: h("button.btn.primary", { type: "button" }, "text", child). */
 export function h(what, attributes = {}, ...children) {
   const [tag, ...classes] = what.split(".");
@@ -9,9 +12,3 @@ export function h(what, attributes = {}, ...children) {
   element.append(...children);
   return element;
 }
-
-export const $ = (selector, root = document) => root.querySelector(selector);
-export const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
-
-/** The sign of a solution, as an element. */
-export const letter = (label) => h("span.letter", {}, label);

@@ -3,8 +3,7 @@
 // What will happen is decided from the pointer's height in the row that it is over, and said beside
 // the pointer; the order changes on release only.
 
-import { $, $$, h, letter } from "./dom.js";
-import { isGrading } from "./grading.js";
+import { $, $$, h } from "./dom.js";
 import { listed, t } from "./words.js";
 
 const FAR = 5;
@@ -18,11 +17,11 @@ const MARKS = { above: "drop-above", below: "drop-below", tie: "drop-tie", grade
 const labelsIn = (rung) => $$(".chip", rung).map((chip) => chip.dataset.label);
 
 /** What a release at a point would do: {rung, how, other}, {grade}, {isFirst}, {isOut}, or null. */
-function aimAt({ clientX: x, clientY: y }, label, app) {
+function aimAt({ clientX: x, clientY: y }, label, page) {
   const box = $("#ladder-scroll").getBoundingClientRect();
   if (x < box.left - ASIDE || x > box.right + ASIDE || y < box.top - ASIDE || y > box.bottom + ASIDE) return null;
   if (y > $("#tray-part").getBoundingClientRect().top) return { isOut: true };
-  if (isGrading(app)) return gradeAt(y, app);
+  if (page.isGrading) return gradeAt(y, page);
   const rungs = $$("#ranked .rung").filter((rung) => labelsIn(rung).some((other) => other !== label));
   if (!rungs.length) return { isFirst: true };
   const aims = rungs.map((rung) => {
@@ -35,14 +34,14 @@ function aimAt({ clientX: x, clientY: y }, label, app) {
 }
 
 /** The grade whose row is nearest. */
-function gradeAt(y, app) {
+function gradeAt(y, page) {
   const away = (rung) => {
     const { top, bottom } = rung.getBoundingClientRect();
     return Math.max(top - y, y - bottom, 0);
   };
   const rung = $$("#ranked .rung").reduce((best, one) => (away(one) < away(best) ? one : best));
   const grade = rung.dataset.drop;
-  return { rung, how: "grade", grade, text: app.data.grades[grade] };
+  return { rung, how: "grade", grade, text: page.data.grades[grade] };
 }
 
 function says(aim) {
@@ -58,19 +57,19 @@ function says(aim) {
   }[aim.how];
 }
 
-/** Let solutions be dragged; `app.drop(label, aim)` is told where one was let go. */
-export function makeDraggable(app) {
+/** Let solutions be dragged; `drop(label, aim)` is told where one was let go. */
+export function makeDraggable(page, drop) {
   $("#ladder").addEventListener("pointerdown", (down) => {
     const chip = down.target.closest(".chip");
-    if (!chip || down.button || !app.canRank || app.isComparing || down.target.closest(".more")) return;
+    if (!chip || down.button || !page.canRank || page.isComparing || down.target.closest(".more")) return;
     if (down.pointerType !== "mouse" && !down.target.closest(".grip")) return;
-    new Drag(app, chip, down);
+    new Drag(page, drop, chip, down);
   });
 }
 
 class Drag {
-  constructor(app, chip, down) {
-    Object.assign(this, { app, chip, down, last: down, aim: null, ghost: null, frame: 0 });
+  constructor(page, drop, chip, down) {
+    Object.assign(this, { page, drop, chip, down, last: down, aim: null, ghost: null, frame: 0 });
     this.label = chip.dataset.label;
     this.stopping = new AbortController();
     const { signal } = this.stopping;
@@ -94,7 +93,7 @@ class Drag {
     this.last = event;
     const { clientX, clientY } = this.down;
     if (this.ghost || Math.hypot(event.clientX - clientX, event.clientY - clientY) <= FAR) return;
-    this.ghost = h("div.ghost", { "aria-hidden": "true" }, letter(this.label), h("span"));
+    this.ghost = h("div.ghost", { "aria-hidden": "true" }, h("span.letter", {}, this.label), h("span"));
     document.body.append(this.ghost);
     document.body.classList.add("is-dragging");
     this.chip.classList.add("is-dragged");
@@ -114,7 +113,7 @@ class Drag {
   /** Mark what a release would do now, and say it beside the pointer, where it covers nothing. */
   look() {
     unmark();
-    this.aim = aimAt(this.last, this.label, this.app);
+    this.aim = aimAt(this.last, this.label, this.page);
     this.aim?.rung?.classList.add(MARKS[this.aim.how]);
     if (this.aim?.isOut) $("#tray-part").classList.add("drop-out");
     this.ghost.lastChild.textContent = says(this.aim);
@@ -134,8 +133,8 @@ class Drag {
     this.ghost.remove();
     swallowClick();
     const { aim, label } = this;
-    $("#tray-part").hidden = !this.app.state.tray.length;
-    if (isDrop && aim) this.app.drop(label, { ...aim, other: aim.others?.[0] });
+    $("#tray-part").hidden = !this.page.state.tray.length;
+    if (isDrop && aim) this.drop(label, { ...aim, other: aim.others?.[0] });
   }
 }
 

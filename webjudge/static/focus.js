@@ -8,8 +8,11 @@ const MARKS = [
 ];
 const PARTS = ["#ladder", "#main", ".bar"];
 
-const canHold = (element) => element && !element.disabled && !element.closest("[inert]")
-  && element.getClientRects().length > 0;
+const canHold = (element) => element && !element.disabled && !element.closest("[inert]") && element.checkVisibility();
+
+const title = () => $("#main h2");
+
+export const focusTitle = () => title()?.focus({ preventScroll: true });
 
 /** A selector of what stands for the same, also after it was drawn anew; empty where nothing does. */
 function nameOf(element) {
@@ -20,7 +23,7 @@ function nameOf(element) {
 
 /** Draw; the focus goes with what has it, or as near as can be. */
 export function holdingFocus(draw) {
-  const held = document.activeElement ?? document.body;
+  const held = document.activeElement;
   const name = nameOf(held);
   const { label } = held.closest("[data-label]")?.dataset ?? {};
   draw();
@@ -33,11 +36,7 @@ export function holdingFocus(draw) {
   near.find(canHold)?.focus({ preventScroll: true });
 }
 
-/** The title of what is shown. */
-export const title = () => $("#main h2");
-
 // A closed dialog gives the focus back to what had it before, if that is still there.
 document.addEventListener("close", () => {
-  const isLost = document.activeElement === document.body && !$("dialog[open]");
-  if (isLost) title()?.focus({ preventScroll: true });
+  if (document.activeElement === document.body && !$("dialog[open]")) focusTitle();
 }, true);

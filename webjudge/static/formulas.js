@@ -1,5 +1,7 @@
 // Formulas: the server marks them, and KaTeX sets them, which is loaded only where there are any.
 
+import { $, $$ } from "./dom.js";
+
 const WAITING = ".math:not([data-set])";
 const OPTIONS = {
   output: "htmlAndMathml",
@@ -14,18 +16,24 @@ let loading = null;
 
 /** Set all formulas within a part of the page, as soon as KaTeX is here. */
 export async function setFormulas(within) {
-  if (!within.querySelector(WAITING)) return;
-  loading ??= load();
+  if (!$(WAITING, within)) return;
+  loading ??= Promise.all([
+    load("link", { rel: "stylesheet", href: at("katex.min.css") }), load("script", { src: at("katex.min.js") }),
+  ]);
   try {
     await loading;
   } catch {
     loading = null; // the TeX stays readable, and the next text tries again
     return;
   }
-  withStyles(() => {
-    for (const place of within.querySelectorAll(WAITING)) set(place);
-  });
+  withStyles(() => $$(WAITING, within).forEach(set));
 }
+
+const at = (name) => new URL(`vendor/${name}`, import.meta.url).href;
+
+const load = (tag, values) => new Promise((onload, onerror) => {
+  document.head.append(Object.assign(document.createElement(tag), values, { onload, onerror }));
+});
 
 function set(place) {
   const displayMode = place.dataset.display === "true";
@@ -50,20 +58,6 @@ function withStyles(work) {
   } finally {
     Element.prototype.setAttribute = plain;
   }
-}
-
-function load() {
-  const at = (name) => new URL(`vendor/${name}`, import.meta.url).href;
-  const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: at("katex.min.css") });
-  const script = Object.assign(document.createElement("script"), { src: at("katex.min.js") });
-  return Promise.all([sheet, script].map((element) => new Promise((done, fail) => {
-    element.addEventListener("load", done);
-    element.addEventListener("error", () => {
-      element.remove();
-      fail(new Error(`not there: ${element.src ?? element.href}`));
-    });
-    document.head.append(element);
-  })));
 }
 
 setFormulas(document);

@@ -1,33 +1,35 @@
 // Going about: what is shown in the main part, and where the focus is then.
 
 import { $ } from "./dom.js";
-import { title } from "./focus.js";
-import { isGrading } from "./grading.js";
+import { focusTitle } from "./focus.js";
 import { closeMenu } from "./menu.js";
 import { announce, hideToast } from "./messages.js";
 import { t } from "./words.js";
 
+function keepPlace({ view, places, current }) {
+  if (view === "reader") places.set(current, $("#reader").scrollTop);
+}
+
 /** Show something else in the main part, from its top or where it was left. */
 export function show(page, view, label = null, { focus = true, place = 0 } = {}) {
-  page.keepPlace();
+  keepPlace(page);
   closeMenu();
   page.see(label ? [label] : []);
   page.set({ view, current: label, row: null, search: null, pair: null, isSheetOpen: false });
   $("#reader").scrollTop = place;
-  if (focus) title().focus({ preventScroll: true });
+  if (focus) focusTitle();
 }
 
 /** Take a solution in hand, where it was left. */
 export function open(page, label, options = {}) {
-  page.keepPlace();
+  keepPlace(page);
   show(page, "reader", label, { place: page.places.get(label) ?? 0, ...options });
   page.solutions.load(page.upcoming ?? label); // the next one ahead
 }
 
 /** Go to the next solution without a place, or to the review. */
 export function next(page) {
-  const { tray } = page.state;
-  if (tray.length) open(page, page.upcoming, { place: 0 });
+  if (page.upcoming) open(page, page.upcoming, { place: 0 });
   else show(page, "review");
 }
 
@@ -42,14 +44,14 @@ export function go(page, by) {
 /** Show what a judge begins with. */
 export function begin(page) {
   const [first] = page.state.tray;
-  if (page.isUntouched && $("#statement") && !isGrading(page)) show(page, "problem", null, { focus: false });
+  if (page.isUntouched && $("#statement") && !page.isGrading) show(page, "problem", null, { focus: false });
   else if (first) open(page, first, { focus: false });
   else show(page, "review", null, { focus: false });
 }
 
 /** Ask which of two is better; a button that was pressed keeps the focus. */
 export function question(page, changes, pressed = "") {
-  page.keepPlace();
+  keepPlace(page);
   closeMenu();
   hideToast();
   const { pair = null, current = page.current } = changes;
@@ -57,10 +59,11 @@ export function question(page, changes, pressed = "") {
     ...changes, view: "compare", row: null, placed: null, isSheetOpen: false,
     shown: pair?.label ?? current, askedAt: page.clock.total,
   });
-  const isOneShown = $(".pane-switch").getClientRects().length > 0;
+  const isOneShown = $(".pane-switch").checkVisibility();
   const both = [page.question.label, page.question.other];
   page.see(both, isOneShown ? [page.shown] : both);
-  (pressed && $(`[data-verdict=${pressed}]`) || title()).focus({ preventScroll: true });
+  if (pressed) $(`[data-verdict=${pressed}]`).focus({ preventScroll: true });
+  else focusTitle();
 }
 
 /** Stop comparing, and go back to where that was begun. */
@@ -69,11 +72,10 @@ export function stopComparing(page, from = page.pair?.from ?? "reader") {
   else show(page, from === "compare" ? "review" : from);
 }
 
-/** After the order changed under the judge's hands: show what is still there. */
+/** After the order changed under the judge's hands: leave a comparison of what it was. */
 export function goOn(page) {
-  const isHere = page.data.labels.includes(page.current);
-  if (!page.isComparing && (page.view !== "reader" || isHere)) return;
-  if (isHere) open(page, page.current, { focus: false });
+  if (!page.isComparing) return;
+  if (page.current) open(page, page.current, { focus: false });
   else show(page, "review", null, { focus: false });
 }
 

@@ -5,13 +5,9 @@ import { key } from "./parts.js";
 import { html } from "./vendor/lit-html.js";
 import { number, t } from "./words.js";
 
-/** Whether judges grade here, and do not rank. */
-export const isGrading = ({ data }) => data.grades.length > 0;
-
 /** All grades, the highest first: {grade, text}. */
 export const scale = ({ data }) => data.grades.map((text, grade) => ({ grade: String(grade), text })).reverse();
 
-/** What the grade of a candidate is called. */
 export const gradeText = ({ data, state }, label) => data.grades[gradeOf(state, label)] ?? t("not graded yet");
 
 /** The buttons below a candidate, one for each grade. */

@@ -4,53 +4,44 @@ const MOST = 200;
 
 export class History {
   constructor(state) {
-    this.state = state;
-    this.past = [];
-    this.future = [];
+    this.entries = [{ state, step: {} }]; // each with what was done to come to it
+    this.at = 0;
+    this.kind = "";
+  }
+
+  get state() {
+    return this.entries[this.at].state;
+  }
+
+  get canUndo() {
+    return this.at > 0;
+  }
+
+  get canRedo() {
+    return this.at < this.entries.length - 1;
   }
 
   /** Take a new state, and what was done; one of the same kind (such as typing on) replaces the last. */
   push(state, kind = "", step = {}) {
-    if (!(kind && kind === this.kind)) {
-      this.past.push({ state: this.state, step });
-      if (this.past.length > MOST) this.past.shift();
-    }
+    const isMore = kind !== "" && kind === this.kind;
+    const before = this.entries.slice(0, isMore ? this.at : this.at + 1);
+    this.entries = [...before.slice(-MOST), { state, step }];
+    this.at = this.entries.length - 1;
     this.kind = kind;
-    this.state = state;
-    this.future = [];
-  }
-
-  /** Change all states alike; what was done to them is no longer known. */
-  map(change) {
-    const changed = ({ state }) => ({ state: change(state), step: {} });
-    this.past = this.past.map(changed);
-    this.future = this.future.map(changed);
-    this.state = change(this.state);
   }
 
   /** Go back by one; gives what was done, or null where there is nothing to undo. */
   undo() {
-    return this.move(this.past, this.future);
+    return this.canUndo ? this.move(this.at, this.at - 1) : null;
   }
 
   redo() {
-    return this.move(this.future, this.past);
+    return this.canRedo ? this.move(this.at + 1, this.at + 1) : null;
   }
 
-  move(from, to) {
-    const last = from.pop();
-    if (!last) return null;
-    to.push({ state: this.state, step: last.step });
-    this.state = last.state;
+  move(done, at) {
+    this.at = at;
     this.kind = "";
-    return last.step;
-  }
-
-  get canUndo() {
-    return this.past.length > 0;
-  }
-
-  get canRedo() {
-    return this.future.length > 0;
+    return this.entries[done].step;
   }
 }

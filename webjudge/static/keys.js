@@ -12,7 +12,6 @@ const SWITCH = "webjudge:single-keys";
 const FIELD = "textarea, select, input:not([type=radio], [type=checkbox])";
 const INSIDE = `dialog, .menu, ${FIELD}`;
 
-// Remembered in this browser.
 let keysAreOn = kept(SWITCH) !== "off";
 
 /** The solution that a key is about: that of the row with the focus, else the one in hand. */
@@ -24,12 +23,14 @@ const SINGLE = {
   n: next,
   c: (page) => act(page, "place", labelAt(page), "key"),
   p: DOING.problem,
-  s: (page) => { if (page.isComparing) DOING.together(page); },
   "?": DOING.help,
   ".": (page) => menu(page, labelAt(page)),
 };
+const SINGLE_COMPARING = { p: DOING.problem, s: DOING.together, "?": DOING.help, Backspace: DOING.back };
+const SIDES = { ArrowLeft: "[data-side=left]", ArrowRight: "[data-side=right]", "=": "[data-verdict=equal]" };
+const PANES = ["ArrowUp", "ArrowDown", "PageUp", "PageDown"];
+const MOVES = { ArrowUp: "better", ArrowDown: "worse" };
 
-/** Let the keyboard work. */
 export function listen(page) {
   $("#single-keys").checked = keysAreOn;
   $("#single-keys").addEventListener("change", ({ target }) => {
@@ -49,37 +50,30 @@ export function listen(page) {
   });
 }
 
-const SIDES = { ArrowLeft: "left", ArrowRight: "right" };
-const PANES = { ArrowUp: 1, ArrowDown: 1, PageUp: 1, PageDown: 1 };
-const MOVES = { ArrowUp: "better", ArrowDown: "worse" };
-
 /** Keys while two are compared; gives whether the key was one of them. */
-function whileComparing(page, key, event) {
-  if (event.altKey) return false;
+function whileComparing(page, key, { altKey, repeat, target }) {
+  if (altKey) return false;
   if (key === "Escape") DOING.stop(page);
-  else if (key in PANES && event.target.matches("#compare-title, [data-verdict]")) scrollPanes(page, key);
-  else if (event.repeat || !keysAreOn) return false;
-  else if (key === "Backspace") DOING.back(page);
-  else if (key in SIDES || key === "=") {
-    // In a text that has the focus arrows scroll.
-    if (key !== "=" && event.target.closest(".pane .body")) return false;
-    answer(page, $(key === "=" ? "[data-verdict=equal]" : `[data-side=${SIDES[key]}]`).dataset.verdict);
-  } else if (["p", "s", "?"].includes(key)) SINGLE[key](page);
-  else return false;
+  else if (PANES.includes(key) && target.matches("#compare-title, [data-verdict]")) scrollPanes(page, key);
+  else if (repeat || !keysAreOn) return false;
+  else if (key in SINGLE_COMPARING) SINGLE_COMPARING[key](page);
+  // In a text that has the focus arrows scroll.
+  else if (key in SIDES && (key === "=" || !target.closest(".pane .body"))) {
+    answer(page, $(SIDES[key]).dataset.verdict);
+  } else return false;
   return true;
 }
 
-function otherwise(page, key, event) {
-  const row = event.target.closest("#ladder .open-it, #ladder .more");
-  if (event.altKey) {
-    if (!(key in MOVES) || !labelAt(page)) return false;
-    act(page, MOVES[key], labelAt(page), "key");
-  } else if (key in MOVES && row) goToRow(page, row, key === "ArrowDown" ? 1 : -1);
-  else if (key === "Escape" && page.isSheetOpen) {
+function otherwise(page, key, { altKey, repeat, target }) {
+  const row = target.closest("#ladder .open-it, #ladder .more");
+  const isSingle = keysAreOn && !repeat && !altKey;
+  if (altKey && key in MOVES && labelAt(page)) act(page, MOVES[key], labelAt(page), "key");
+  else if (!altKey && key in MOVES && row) goToRow(page, row, key === "ArrowDown" ? 1 : -1);
+  else if (!altKey && key === "Escape" && page.isSheetOpen) {
     page.set({ isSheetOpen: false });
     $("#sheet-toggle").focus();
-  } else if (keysAreOn && !event.repeat && key in page.data.grades) grade(page, labelAt(page), key, "key");
-  else if (keysAreOn && !event.repeat && key in SINGLE) SINGLE[key](page);
+  } else if (isSingle && key in page.data.grades) grade(page, labelAt(page), key, "key");
+  else if (isSingle && key in SINGLE) SINGLE[key](page);
   else return false;
   return true;
 }

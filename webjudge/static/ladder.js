@@ -1,10 +1,10 @@
 // The ranking, always in sight: a row for each place, ties on one row; below it what is not ranked yet.
 
 import { $, $$ } from "./dom.js";
-import { gradeRows, gradeText, isGrading } from "./grading.js";
-import { answerOf, place, position, whereabouts } from "./model.js";
-import { classes, more, noun, reasonText, sign } from "./parts.js";
-import { html, nothing, render } from "./vendor/lit-html.js";
+import { gradeRows, gradeText } from "./grading.js";
+import { answerOf, place, position } from "./model.js";
+import { classes, more, noun, put, reasonText, sign } from "./parts.js";
+import { html, nothing } from "./vendor/lit-html.js";
 import { number, t, tn } from "./words.js";
 
 const DENSE_FROM = 11;
@@ -16,12 +16,12 @@ const SURE = {
 /** A solution in the ladder: a grip, its letter and how it begins, and its menu. */
 function chip(page, label) {
   const { state, current, placed, canRank, solutions } = page;
-  const isRanked = whereabouts(state, label).area === "ranked";
+  const isRanked = page.isRanked(label);
   const comment = answerOf(state, "comments", label);
   const isRecognized = answerOf(state, "recognized", label);
   const marks = [comment && "✎", isRecognized && "◉", state.sure[label] === "unsure" && "?"].filter(Boolean);
   const spoken = [
-    isGrading(page) && !(label in state.cannot) ? gradeText(page, label) : place(state, label),
+    page.isGrading && !(label in state.cannot) ? gradeText(page, label) : place(state, label),
     reasonText(state.cannot[label]),
     comment && t("has comment"),
     isRecognized && t("author recognized"),
@@ -42,24 +42,24 @@ function chip(page, label) {
     </div>`;
 }
 
+/** The row that has the ladder's one tab stop. */
+function tabStop({ state, row, current }) {
+  const all = [...state.ranked.flat(), ...state.tray, ...Object.keys(state.cannot)];
+  return [row, current].find((label) => all.includes(label)) ?? all[0];
+}
+
 /** A place: its number, and the solutions that share it. */
 function rung(page, group, index) {
   const { search, state } = page;
   const isTie = group.length > 1;
   const isInRange = search && index >= search.lo && index < search.hi;
-  const name = classes("rung", isTie && "is-tie", isInRange && "is-range", index === page.pivot && "is-pivot");
+  const isAsked = search && group[0] === page.question.other;
   const shown = `${number(position(search ? search.groups : state.ranked, index))}${isTie ? "=" : ""}`;
   return html`
-    <li class=${name} data-group=${index}>
+    <li class=${classes("rung", isTie && "is-tie", isInRange && "is-range", isAsked && "is-pivot")} data-group=${index}>
       <span class="position" aria-hidden="true">${shown}</span>
       <div class="chips">${group.map((label) => chip(page, label))}</div>
     </li>`;
-}
-
-/** The row that has the ladder's one tab stop. */
-function tabStop({ state, row, current }) {
-  const all = [...state.ranked.flat(), ...state.tray, ...Object.keys(state.cannot)];
-  return [row, current].find((label) => all.includes(label)) ?? all[0];
 }
 
 const write = (selector, text) => { $(selector).textContent = text; };
@@ -70,14 +70,14 @@ export function drawLadder(page) {
   const cannot = Object.keys(state.cannot);
   const [placed, waiting] = [state.ranked.flat().length, state.tray.length];
   const groups = search ? search.groups : state.ranked;
-  const rows = isGrading(page) ? gradeRows(page, chip) : groups.map((group, index) => rung(page, group, index));
+  const rows = page.isGrading ? gradeRows(page, chip) : groups.map((group, index) => rung(page, group, index));
   const hint = html`<li class="empty">${t("Nothing here yet. Read the first solution and place it.")}</li>`;
   const one = (label) => html`<li class="waiting">${chip(page, label)}</li>`;
-  render(rows.length ? rows : hint, $("#ranked"));
-  render(state.tray.map(one), $("#tray"));
-  render(cannot.map(one), $("#cannot"));
+  put(rows.length ? rows : hint, $("#ranked"));
+  put(state.tray.map(one), $("#tray"));
+  put(cannot.map(one), $("#cannot"));
   for (const part of $$("#ranked, #tray, #cannot")) part.inert = page.isComparing;
-  $("#tray-part").hidden = !waiting;
+  $("#tray-part").hidden = !waiting && !document.body.matches(".is-dragging");
   $("#cannot-part").hidden = !cannot.length;
   write("#ranked-count", placed ? t("{n} of {all}", { n: number(placed), all: number(data.labels.length) }) : "");
   write("#tray-count", number(waiting));
@@ -86,38 +86,32 @@ export function drawLadder(page) {
   if (problem) problem.ariaCurrent = page.view === "problem" ? "true" : null;
   $("#ladder").classList.toggle("is-dense", data.labels.length >= DENSE_FROM);
   $("#ladder").classList.toggle("is-open", isSheetOpen);
-  $("#sheet-toggle").setAttribute("aria-expanded", String(isSheetOpen));
+  $("#sheet-toggle").ariaExpanded = String(isSheetOpen);
   write("#sheet-toggle .arrow", isSheetOpen ? "▾" : "▴");
-  drawFoot(page, waiting);
+  write("#left", leftText(page, waiting));
+  const submit = $("#ladder [data-do=submit]");
+  submit.hidden = !page.canRank;
+  submit.classList.toggle("primary", page.canRank && !waiting && page.view !== "review");
   drawStrip(page, placed, waiting);
 }
 
-function drawFoot(page, waiting) {
-  const submit = $("#ladder [data-do=submit]");
-  write("#left", leftText(page, waiting));
-  submit.hidden = !page.canRank;
-  submit.classList.toggle("primary", page.canRank && !waiting && page.view !== "review");
-}
-
-function leftText(page, waiting) {
-  const grades = isGrading(page);
-  if (page.submitted) return grades ? t("Submitted") : t("This ranking is submitted.");
-  if (page.data.closed) return t("The study is closed.");
-  if (page.data.paused) return t("The study is paused.");
-  if (waiting && grades) return tn("1 candidate left to grade", "{n} candidates left to grade", waiting);
+function leftText({ isGrading, submitted, data, saver }, waiting) {
+  if (submitted) return isGrading ? t("Submitted") : t("This ranking is submitted.");
+  if (data.closed) return t("The study is closed.");
+  if (data.paused) return t("The study is paused.");
+  if (waiting && isGrading) return tn("1 candidate left to grade", "{n} candidates left to grade", waiting);
   if (waiting) return tn("1 solution left to rank", "{n} solutions left to rank", waiting);
-  if (page.saver.submissionWithdrawn) return t("Changed since you submitted. Submit again.");
-  return grades ? t("All candidates are graded.") : t("All solutions are ranked.");
+  if (saver.submissionWithdrawn) return t("Changed since you submitted. Submit again.");
+  return isGrading ? t("All candidates are graded.") : t("All solutions are ranked.");
 }
 
 /** The line of a phone: how many, and the order. */
 function drawStrip(page, placed, waiting) {
-  const { state, current: label } = page;
-  const grades = isGrading(page);
-  const counts = { placed: number(placed), waiting: number(waiting) };
-  const all = grades ? t("All graded") : t("All ranked");
-  const some = grades ? t("{placed} graded, {waiting} to go", counts) : t("{placed} ranked, {waiting} to go", counts);
-  const places = page.view === "reader" && !grades && whereabouts(state, label).area !== "ranked";
+  const { state, current: label, isGrading } = page;
+  const n = { placed: number(placed), waiting: number(waiting) };
+  const all = isGrading ? t("All graded") : t("All ranked");
+  const some = isGrading ? t("{placed} graded, {waiting} to go", n) : t("{placed} ranked, {waiting} to go", n);
+  const places = page.view === "reader" && !isGrading && !page.isRanked(label);
   write("#strip-count", waiting ? some : all);
   write("#strip-order", state.ranked.map((group) => group.join(" = ")).join(" › ") || t("Nothing here yet"));
   write("#place-now", (!waiting && t("Review")) || (places && t("Place {label}", { label })) || t("Next"));

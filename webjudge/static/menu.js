@@ -1,11 +1,11 @@
 // The "…" menu of a solution; on a phone it is a sheet at the bottom.
 
 import { $, $$, h } from "./dom.js";
-import { isGrading, scale } from "./grading.js";
+import { scale } from "./grading.js";
 import { gradeOf, whereabouts } from "./model.js";
-import { named } from "./parts.js";
+import { named, put } from "./parts.js";
 import { LEVELS } from "./questions.js";
-import { html, nothing, render } from "./vendor/lit-html.js";
+import { html, nothing } from "./vendor/lit-html.js";
 import { t } from "./words.js";
 
 /** An action; with `checked` a mark that is set or not, with `value` a choice of which one holds. */
@@ -21,7 +21,7 @@ const item = (text, action, { keys = "", isOff = false, checked = nothing, value
 const separator = html`<hr role="separator">`;
 
 function items(page, label) {
-  const { state } = page;
+  const { state, isGrading } = page;
   const { area, group, tied } = whereabouts(state, label);
   const last = state.ranked.length - 1;
   const isTied = tied.length > 0;
@@ -29,11 +29,10 @@ function items(page, label) {
   const common = [
     separator,
     item(state.comments[label] ? t("Edit comment") : t("Comment"), "comment"),
-    !isGrading(page)
-      && item(t("I recognize the author"), "recognized", { checked: state.recognized.includes(label) }),
+    !isGrading && item(t("I recognize the author"), "recognized", { checked: state.recognized.includes(label) }),
     area === "cannot" ? item(t("Unrank"), "tray") : item(t("Cannot judge"), "cannot"),
   ];
-  if (isGrading(page)) {
+  if (isGrading) {
     return [
       ...scale(page).map(({ grade, text }) => item(text, "grade", {
         value: grade, checked: gradeOf(state, label) === grade, keys: grade,
@@ -72,23 +71,25 @@ function items(page, label) {
 export function openMenu(page, label, button, act) {
   closeMenu();
   const title = named(page, label);
-  const menu = h("div.menu", { role: "menu", "aria-label": title });
-  const shown = items(page, label).filter(Boolean);
-  render(html`<div class="head" role="presentation">${title}</div>${shown}`, menu);
-  button.ariaExpanded = "true";
+  const menu = h("div.menu", { role: "menu", "aria-label": title, popover: "auto" });
+  put(html`<div class="head" role="presentation">${title}</div>${items(page, label).filter(Boolean)}`, menu);
   button.closest("aside, main").append(menu);
-  put(menu, button.getBoundingClientRect());
+  button.focus();
+  button.ariaExpanded = "true";
+  menu.showPopover();
+  place(menu, button.getBoundingClientRect());
   const choices = $$("[data-act]", menu);
   choices[0].tabIndex = 0;
   choices[0].focus();
-  const leave = () => {
-    closeMenu();
-    button.focus();
-  };
+  menu.addEventListener("toggle", ({ newState }) => {
+    if (newState === "open") return;
+    button.ariaExpanded = "false";
+    menu.remove();
+  });
   menu.addEventListener("click", ({ target }) => {
     const chosen = target.closest("[data-act]");
     if (!chosen || chosen.ariaDisabled) return;
-    leave();
+    closeMenu();
     act(page, chosen.dataset.act, label, "menu", chosen.dataset.value);
   });
   menu.addEventListener("keydown", (event) => {
@@ -97,16 +98,15 @@ export function openMenu(page, label, button, act) {
       ArrowDown: at + 1, ArrowRight: at + 1, ArrowUp: at - 1, ArrowLeft: at - 1, Home: 0, End: -1,
     }[event.key];
     if (to !== undefined) choices.at(to % choices.length).focus();
-    else if (event.key === "Escape" || event.key === "Tab") leave();
+    else if (event.key === "Tab") closeMenu();
     else return;
     event.preventDefault();
     event.stopPropagation();
   });
-  addEventListener("pointerdown", away, true);
 }
 
 /** Put a menu beside its button, inside the window. */
-function put(menu, { left, top, bottom }) {
+function place(menu, { left, top, bottom }) {
   const x = Math.max(8, Math.min(left, innerWidth - menu.offsetWidth - 8));
   const below = bottom + 4;
   const isAbove = below + menu.offsetHeight > innerHeight;
@@ -114,12 +114,5 @@ function put(menu, { left, top, bottom }) {
   menu.style.top = `${isAbove ? Math.max(8, top - menu.offsetHeight - 4) : below}px`;
 }
 
-function away({ target }) {
-  if (!target.closest(".menu")) closeMenu();
-}
-
-export function closeMenu() {
-  $(".menu")?.remove();
-  $("[data-more][aria-expanded]")?.removeAttribute("aria-expanded");
-  removeEventListener("pointerdown", away, true);
-}
+/** Close the menu; the focus goes back. */
+export const closeMenu = () => $(".menu:popover-open")?.hidePopover();

@@ -1,46 +1,36 @@
 // Questions and messages: in the browser's own dialogs, in passing, and to those who do not see the page.
 
 import { $, h } from "./dom.js";
+import { focusTitle } from "./focus.js";
 import { put } from "./parts.js";
-import { html, nothing, render } from "./vendor/lit-html.js";
+import { html, nothing } from "./vendor/lit-html.js";
 import { t, time } from "./words.js";
 
 const TOAST_SECONDS = 10;
 const SAVING_AFTER = 150;
-
-/** Say something that has to be read. */
-export function tell(title, text) {
-  const dialog = $("#message");
-  $("h2", dialog).textContent = title;
-  $("p", dialog).textContent = text;
-  if (!dialog.open) dialog.showModal();
-}
-
-// For each dialog that is asking: takes the answer.
-const asking = new Map();
 
 /** Ask in a dialog by its id; gives the value of the button, or what was written; empty when canceled. */
 export function ask(name, text = "", title = "") {
   const dialog = document.getElementById(name);
   const form = $("form", dialog);
   // Browsers tell of a closing a moment late, and quick hands may have opened it again by then.
-  asking.get(name)?.();
+  dialog.onclose?.();
   if (title) $("h2", dialog).textContent = title;
   if (text) $(".explanation", dialog).textContent = text;
   form.reset();
   dialog.returnValue = "";
-  dialog.showModal();
+  if (!dialog.open) dialog.showModal();
   return new Promise((resolve) => {
-    const answer = () => {
+    dialog.onclose = () => {
       if (dialog.open) return;
-      dialog.removeEventListener("close", answer);
-      asking.delete(name);
+      dialog.onclose = null;
       resolve(given(dialog.returnValue, form));
     };
-    dialog.addEventListener("close", answer);
-    asking.set(name, answer);
   });
 }
+
+/** Say something that has to be read. */
+export const tell = (title, text) => ask("message", text, title);
 
 function given(value, form) {
   if (value !== "own") return value;
@@ -61,23 +51,21 @@ export function toast(text, undo = null, question = nothing) {
   hide();
   const box = h("aside.toast", { "aria-label": t("Just done") });
   let timer = 0;
-  hide = () => {
+  const close = () => {
     clearTimeout(timer);
-    if (!box.isConnected) return;
     const hadFocus = box.contains(document.activeElement);
     box.remove();
-    if (hadFocus) $("#main h2")?.focus({ preventScroll: true });
+    if (hadFocus) focusTitle();
   };
-  const close = hide;
   const arm = () => {
     clearTimeout(timer);
-    if (!box.matches(":hover, :focus-within")) timer = setTimeout(close, TOAST_SECONDS * 1000);
+    if (box.isConnected && !box.matches(":hover, :focus-within")) timer = setTimeout(close, TOAST_SECONDS * 1000);
   };
   const undone = () => {
     close();
     undo();
   };
-  render(html`<span>${text}</span>${question}${undo
+  put(html`<span>${text}</span>${question}${undo
     && html`<button type="button" class="btn" @click=${undone}>${t("Undo")}</button>`}`, box);
   for (const event of ["pointerenter", "pointerleave", "focusin", "focusout"]) {
     // What has the focus is known a moment later.
@@ -85,30 +73,32 @@ export function toast(text, undo = null, question = nothing) {
   }
   document.body.append(box);
   arm();
+  hide = close;
 }
 
 export const hideToast = () => hide();
 
-let said = "";
+let shown = null;
+let isOurs = false; // else it is what came with the page
 let pending = 0;
 
-/** Say in the bar how far saving is, but not what takes a moment only; gives whether it is something new. */
-export function sayStatus(word, text, details = "", savedAt = null, short = text) {
+/** Say in the bar how far saving is, but not what takes a moment only. */
+export function sayStatus(status) {
+  if (status === shown) return;
+  shown = status;
   const line = $("#save-status");
-  const isNew = said !== word;
+  const { word, text, details = "", savedAt = null, short = text } = status;
   const say = () => {
-    if (!said) line.replaceChildren(); // what came with the page
-    said = word;
-    if (isNew && details) announce(details);
+    if (!isOurs) line.replaceChildren();
+    isOurs = true;
     line.title = details;
     const both = html`<span class="in-full">${text}</span><span class="in-short">${short}</span>`;
     // The time is for those who look; saying it with each save would be too much.
     const at = savedAt ? html`<span aria-hidden="true"> ${time(savedAt)}</span>` : nothing;
     put(html`${short === text ? text : both}${at}`, line);
   };
-  clearTimeout(pending);
+  if (line.dataset.word !== word && details) announce(details);
   line.dataset.word = word;
-  if (word === "saving") pending = setTimeout(say, SAVING_AFTER);
-  else say();
-  return isNew;
+  clearTimeout(pending);
+  pending = setTimeout(say, word === "saving" ? SAVING_AFTER : 0);
 }

@@ -1,15 +1,17 @@
 // What pages ask of the server; no other module does.
 
 const LONGEST_WAIT = 20_000;
-const AS_JSON = { "Content-Type": "application/json" };
+// Browsers let no more than this outlive the page.
+const MOST_KEPT_ALIVE = 60_000;
 
 /** Send something, as JSON unless it is a file; gives {status, answer}, or null where no answer came. */
-export async function send(url, content, { method = "POST", ...more } = {}) {
+export async function send(url, content, options = {}) {
   const isFile = content instanceof Blob;
   const body = isFile ? content : JSON.stringify(content);
-  const headers = isFile ? { "Content-Type": "application/octet-stream" } : AS_JSON;
+  const headers = { "Content-Type": isFile ? "application/octet-stream" : "application/json" };
+  const keepalive = !isFile && new Blob([body]).size < MOST_KEPT_ALIVE;
   try {
-    const response = await fetch(url, { method, headers, body, ...more });
+    const response = await fetch(url, { method: "POST", headers, body, keepalive, ...options });
     return { status: response.status, answer: response.status === 204 ? {} : await response.json() };
   } catch {
     return null;

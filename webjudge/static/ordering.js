@@ -1,9 +1,9 @@
 // Changing the order, and what is said of solutions.
 
 import { $ } from "./dom.js";
-import { title } from "./focus.js";
+import { focusTitle } from "./focus.js";
 import { next, open, question, stopComparing } from "./going.js";
-import { gradeText, isGrading } from "./grading.js";
+import { gradeText } from "./grading.js";
 import { announce, ask, hideToast, toast } from "./messages.js";
 import * as model from "./model.js";
 import * as placing from "./placing.js";
@@ -12,29 +12,25 @@ import { t } from "./words.js";
 
 /** Take a state in which a solution has a place; go on to the next one, or by undo back to its search. */
 export function place(page, label, state, way, search = null) {
-  const isRanked = (one) => model.whereabouts(page.state, one).area === "ranked";
-  const [wasRanked, { current }] = [isRanked(label), page];
-  const isReading = current && current !== label && model.whereabouts(page.state, current).area === "tray";
+  const wasRanked = page.isRanked(label);
+  const isReading = page.current !== label && page.state.tray.includes(page.current);
   if (!page.take(model.placedBy(state, label, way), { step: { label, search }, placed: label })) return;
-  const said = isGrading(page)
+  const said = page.isGrading
     ? t("{label}: {grade}", { label, grade: gradeText(page, label) })
     : model.placement(page.state, label);
   if (wasRanked && search) open(page, label, { place: 0 });
   else if (wasRanked || isReading) page.draw();
   else next(page);
-  if (isReading && !wasRanked) title().focus({ preventScroll: true });
+  if (isReading && !wasRanked) focusTitle();
   if (way !== "key" || !wasRanked) toast(said, () => step(page, "undo"), askSure(page, label));
-  announce([`${said}.`, !wasRanked && whatNext(page)].filter(Boolean).join(" "));
+  announce(wasRanked ? `${said}.` : `${said}. ${whatNext(page)}`);
 }
 
-/** Say what is in hand now. */
-export function whatNext(page) {
-  const label = page.current;
-  if (isGrading(page)) {
-    return page.view === "review" ? t("All candidates are graded.") : t("Now reading candidate {label}.", { label });
+export function whatNext({ view, current: label, isGrading }) {
+  if (view === "review") {
+    return isGrading ? t("All candidates are graded.") : t("All solutions are ranked. Review and submit.");
   }
-  if (page.view === "review") return t("All solutions are ranked. Review and submit.");
-  return t("Now reading solution {label}.", { label });
+  return isGrading ? t("Now reading candidate {label}.", { label }) : t("Now reading solution {label}.", { label });
 }
 
 /** Undo or redo; while two are compared, undoing takes the last answer back. */
@@ -54,7 +50,6 @@ export function step(page, way) {
   announce(way === "undo" ? t("Undone") : t("Redone"));
 }
 
-/** Take the last answer back. */
 export function back(page) {
   if (!page.search?.asked.length) return;
   question(page, { search: placing.back(page.search) });
@@ -67,20 +62,13 @@ export function grade(page, label, value, way) {
   place(page, label, model.grade(page.state, label, value), way);
 }
 
-/** One grade up or down. */
-export function regrade(page, name, label, way) {
-  const by = { better: 1, worse: -1 }[name];
-  const now = model.gradeOf(page.state, label);
-  if (by && now) grade(page, label, String(Number(now) + by), way);
-}
-
 /** The state without a grade of what is taken out of the order. */
-const ungraded = (page, state, label) => (isGrading(page) ? model.ungraded(state, label) : state);
+const ungraded = (page, state, label) => (page.isGrading ? model.ungraded(state, label) : state);
 
 export function unrank(page, label) {
   if (!page.take(ungraded(page, model.toTray(page.state, label), label), { step: { label } })) return;
   page.draw();
-  announce(isGrading(page)
+  announce(page.isGrading
     ? t("{label} has no grade now.", { label })
     : t("{label} is not ranked any more.", { label }));
 }
@@ -133,11 +121,10 @@ export function drop(page, label, { isFirst, isOut, how, other, grade: value }) 
 /** Take what is typed, or the answer to a question of the study, from its control. */
 export function reply(page, control) {
   const { field, question: id, label } = control.dataset;
-  const { state, data } = page;
   const isTyped = control.matches("textarea");
   const value = control.type === "checkbox" && !control.checked ? "" : control.value;
-  const asked = data.questions.find((one) => one.id === id);
-  const now = field ? model.answer(state, field, label, value) : model.reply(state, asked, label, value);
+  const asked = page.data.questions.find((one) => one.id === id);
+  const now = field ? model.answer(page.state, field, label, value) : model.reply(page.state, asked, label, value);
   // A pause saves what is typed.
   page.take(now, { kind: isTyped ? `typing ${field ?? id} ${label}` : "", soon: isTyped });
   page.draw();
@@ -154,7 +141,6 @@ export function compare(page, label) {
   } else place(page, label, model.best(page.state, label), "compare");
 }
 
-/** Compare two that are ranked. */
 export function compareTwo(page, label, other) {
   if (page.canRank && !page.isComparing) question(page, { pair: { label, other, from: page.view } });
 }
@@ -191,13 +177,12 @@ function settle(page, given) {
   const { new: label, other, verdict } = given;
   const { state, pair: { from } } = page;
   const [mine, theirs] = [label, other].map((one) => model.whereabouts(state, one).group);
-  let order = state;
-  let moved = label;
-  if (verdict === "better" && mine >= theirs) order = model.placeBefore(state, label, other);
-  else if (verdict === "worse" && mine <= theirs) {
-    moved = other;
-    order = model.placeBefore(state, other, label);
-  } else if (verdict === "equal" && mine !== theirs) order = model.tieWith(state, label, other);
+  const moved = verdict === "worse" ? other : label;
+  const order = {
+    better: () => (mine >= theirs ? model.placeBefore(state, label, other) : state),
+    worse: () => (mine <= theirs ? model.placeBefore(state, other, label) : state),
+    equal: () => model.tieWith(state, label, other),
+  }[verdict]();
   const isKept = order === state;
   const now = isKept ? state : model.placedBy(order, moved, "compare");
   page.take(model.compared(now, [given]), { step: { label } });

@@ -1,15 +1,11 @@
 // What the page of a task knows and shows: one state, which `set` changes and draws.
 
 import { Clock } from "./clock.js";
-import { $ } from "./dom.js";
 import { History } from "./history.js";
 import * as model from "./model.js";
 import * as placing from "./placing.js";
 import { Saver } from "./saving.js";
 import { Solutions } from "./solutions.js";
-
-// What another layout of the task brings.
-const LAID = ["labels", "layout", "contents", "versions", "solutions", "chance"];
 
 export class Page {
   /** Of what the page carries, what draws it, and what the saver tells. */
@@ -19,10 +15,9 @@ export class Page {
     this.history = new History(model.check(data.state, data.labels));
     this.clock = new Clock(data.urls.time);
     this.solutions = new Solutions(data, this.draw);
-    this.saver = new Saver(data, told(this), this.clock);
+    this.saver = new Saver(data, this.clock, (word, answer) => told(this, word, answer));
     this.submitted = data.submitted;
     this.receipt = data.receipt;
-    this.ended = false; // nothing can be saved any more
     this.undecided = null; // a newer order elsewhere, about which the judge has not decided
     this.view = "";
     this.current = null; // the solution in hand
@@ -48,12 +43,21 @@ export class Page {
     return this.history.state;
   }
 
+  /** Whether judges grade here, and do not rank. */
+  get isGrading() {
+    return this.data.grades.length > 0;
+  }
+
+  get isOpen() {
+    return !(this.data.closed || this.data.paused || this.saver.ended);
+  }
+
   get canRank() {
-    return !(this.data.closed || this.data.paused || this.submitted || this.ended);
+    return this.isOpen && !this.submitted;
   }
 
   get canReopen() {
-    return this.submitted && !this.data.closed && !this.data.paused && !this.ended;
+    return this.isOpen && this.submitted;
   }
 
   get isComparing() {
@@ -71,24 +75,18 @@ export class Page {
     return tray[tray.indexOf(this.current) + 1] ?? tray[0];
   }
 
-  /** The index of the group that is asked about, or null. */
-  get pivot() {
-    return this.search ? placing.pivot(this.search) : null;
-  }
-
   /** What is asked: {label, other, side, isNew, tied, asked, most}. */
   get question() {
     const { search, pair, data } = this;
     if (pair) return { ...pair, side: data.chance[pair.label].side, isNew: false, tied: [], asked: 0, most: 1 };
-    const [other, ...tied] = search.groups[this.pivot];
+    const [other, ...tied] = search.groups[placing.pivot(search)];
     const { side } = data.chance[this.current];
     const most = placing.mostQuestions(search);
     return { label: this.current, other, side, isNew: true, tied, asked: search.asked.length, most };
   }
 
-  /** The ranked solutions that were never opened. */
-  unopened() {
-    return this.state.ranked.flat().filter((label) => !this.opened.has(label)).sort();
+  isRanked(label) {
+    return model.whereabouts(this.state, label).area === "ranked";
   }
 
   /** Note that solutions are opened, which ones are in view, and get their texts. */
@@ -98,10 +96,6 @@ export class Page {
       this.solutions.load(label);
     }
     this.clock.show(inView);
-  }
-
-  keepPlace() {
-    if (this.view === "reader" && $("#reader")) this.places.set(this.current, $("#reader").scrollTop);
   }
 
   /** Take a new state and save it; gives whether it is one. */
@@ -130,17 +124,10 @@ export class Page {
   /** Learn what the server says of the task. */
   learn(more) {
     Object.assign(this.data, more);
+    this.draw();
   }
 
-  /** Take over another layout, from the page as it is now. */
-  relay(fresh, now) {
-    const from = { ...this.data.contents };
-    this.learn(Object.fromEntries(LAID.map((name) => [name, now[name]])));
-    this.solutions.take(fresh);
-    this.history.map((state) => this.fitted(state, from));
-  }
-
-  /** A state of another layout under the letters of this one. */
+  /** A state of another layout under the letters of this one, by the content of each. */
   fitted(state, from) {
     const { contents, blank, labels } = this.data;
     return model.check(model.fit(state, from, contents, blank), labels);

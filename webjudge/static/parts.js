@@ -6,15 +6,19 @@ import { t } from "./words.js";
 
 /** Draw into an element; anew where a browser that translates pages put texts elsewhere: lit-html would miss them. */
 export function put(template, element) {
-  if ($("font", element)) render(nothing, element);
-  render(template, element);
+  if ($("font", element) && !document.activeElement?.matches("textarea")) {
+    const place = $("#reader", element)?.scrollTop;
+    render(nothing, element);
+    render(template, element);
+    if (place) $("#reader").scrollTop = place;
+  } else render(template, element);
 }
 
 export const classes = (...names) => names.filter(Boolean).join(" ");
 
 /** The sign of a solution: filled where it has a place, outlined where it has none. */
-export const sign = (label, isRanked = true) => html`<span class=${classes("letter", !isRanked && "open")}>${
-  label}</span>`;
+export const sign = (label, isRanked = true) => html`<span class=${classes("letter", !isRanked && "open")}
+  translate="no">${label}</span>`;
 
 export const key = (name) => html`<kbd aria-hidden="true">${name}</kbd>`;
 
@@ -28,15 +32,14 @@ export const reasonText = (reason) => (
   $$("#cannot-reason [type=radio]").find((choice) => choice.value === reason)?.nextElementSibling.textContent ?? reason
 );
 
-/** What a candidate or a solution is called. */
-export const noun = ({ data }) => (data.grades.length ? t("Candidate") : t("Solution"));
-export const named = ({ data }, label) => (
-  data.grades.length ? t("Candidate {label}", { label }) : t("Solution {label}", { label })
+export const noun = (page) => (page.isGrading ? t("Candidate") : t("Solution"));
+export const named = (page, label) => (
+  page.isGrading ? t("Candidate {label}", { label }) : t("Solution {label}", { label })
 );
 
 /** The button that opens the menu of a solution. */
 export const more = (page, label, kind, tabindex = nothing) => html`
   <button type="button" class=${kind} data-more=${label} tabindex=${tabindex} aria-haspopup="menu"
-    aria-label=${page.data.grades.length
+    aria-label=${page.isGrading
       ? t("Candidate {label}: more actions", { label })
       : t("Solution {label}: more actions", { label })}>…</button>`;

@@ -9,7 +9,6 @@ import { t } from "./words.js";
 
 const LONGEST = 4000;
 
-/** How sure one can be of a place. */
 export const LEVELS = [["unsure", t("Unsure")], ["fairly", t("Fairly")], ["sure", t("Sure")]];
 
 const about = ({ data }, what) => data.questions.filter((question) => question.about === what);
@@ -71,34 +70,31 @@ export function solutionQuestions(page, label) {
 
 export const taskQuestions = (page) => about(page, "task").map((question) => control(page, question, ""));
 
-/** Go to the questions on a solution, whose text is shown. */
 export const goToQuestions = () => {
   const section = $("#reader .questions");
   section?.scrollIntoView();
   section?.focus({ preventScroll: true });
 };
 
-/** Buttons that say how sure one is of a place. */
-const levels = ({ state }, label) => html`
+/** Asks how sure one is of a place. */
+const sureness = ({ state }, label) => html`${t("How sure are you of its place?")}
   <span class="levels" role="group" aria-label=${t("How sure are you of its place?")}>${
     LEVELS.map(([level, text]) => html`<button type="button" data-sure=${level} data-label=${label}
       aria-pressed=${state.sure[label] === level}>${text}</button>`)}</span>`;
 
-/** Asks how sure one is of a place just found, where the study wants to know. */
+/** The same of a place just found, where the study wants to know. */
 export const askSure = (page, label) => (about(page, "placement").length
-  ? html`<span class="ask-sure">${t("How sure are you of its place?")} ${levels(page, label)}</span>` : nothing);
+  ? html`<span class="ask-sure">${sureness(page, label)}</span>` : nothing);
 
-/** What has to be answered yet. */
 export function stillToAnswer(page) {
   const missing = unanswered(page);
-  const open = (label) => html`<button type="button" class="btn quiet" data-answer=${label}
-    aria-label=${t("Questions on solution {label}", { label })}>${label}</button>`;
   const row = (question) => {
     const labels = missing.filter((one) => one.question === question).map(({ label }) => label);
     if (question.about === "placement") {
-      return labels.map((label) => html`
-        <p>${sign(label)} ${t("How sure are you of its place?")} ${levels(page, label)}</p>`);
+      return labels.map((label) => html`<p>${sign(label)} ${sureness(page, label)}</p>`);
     }
+    const open = (label) => html`<button type="button" class="btn quiet" data-answer=${label}
+      aria-label=${t("Questions on solution {label}", { label })}>${label}</button>`;
     return html`<p dir="auto">${question.text} ${question.about === "task" ? nothing : labels.map(open)}</p>`;
   };
   return missing.length ? html`

@@ -1,21 +1,21 @@
 // The solution in hand: a title that stays, text of about 70 characters, contents, pictures to enlarge.
 
 import { $, $$, h } from "./dom.js";
-import { gradeText, gradingBar, isGrading } from "./grading.js";
-import { place, whereabouts } from "./model.js";
-import { button, classes, key, more, named, sign } from "./parts.js";
+import { gradeText, gradingBar } from "./grading.js";
+import { place } from "./model.js";
+import { button, classes, key, more, named, put, sign } from "./parts.js";
 import { solutionQuestions } from "./questions.js";
 import { headings } from "./solutions.js";
-import { html, nothing, render } from "./vendor/lit-html.js";
+import { html, nothing } from "./vendor/lit-html.js";
 import { t } from "./words.js";
 
-// From so many headings on there are contents.
+// From so many headings on there are contents; from more on only their upper levels.
 const CONTENTS_FROM = 4;
 const DEEP = 10;
 
 /** Draw a page of the reader: a head that stays, with a title, and what is read below it. */
 export function drawSheet({ title, meta = "", before, actions, content, contents, kind = "", text, below }) {
-  render(html`
+  put(html`
     <div class=${classes("reader", contents && "has-contents", kind)} id="reader" tabindex="0" role="region"
       aria-labelledby="reader-title" data-text=${text ?? nothing} @scroll=${follow}>
       <div class="reader-head">
@@ -34,11 +34,11 @@ export function drawSheet({ title, meta = "", before, actions, content, contents
 /** Draw how far one has read, and which section one is in. */
 function follow() {
   const [box, progress] = [$("#reader"), $(".reading-line")];
-  const most = box.scrollHeight - box.clientHeight;
   if (!progress) return;
+  const most = box.scrollHeight - box.clientHeight;
   progress.hidden = box.scrollHeight < box.clientHeight * 1.4;
   progress.value = most < 8 ? 1 : box.scrollTop / most;
-  const edge = box.getBoundingClientRect().top + $(".reader-head").offsetHeight + 40;
+  const edge = $(".reader-head").getBoundingClientRect().bottom + 40;
   const entries = $$(".contents a", box);
   const isPassed = ({ dataset }) => document.getElementById(dataset.section).getBoundingClientRect().top < edge;
   const now = box.scrollTop ? entries.filter(isPassed).at(-1) : null;
@@ -47,29 +47,29 @@ function follow() {
 
 /** Show the solution in hand; its text as soon as it is there. */
 export function drawReader(page) {
-  const { current: label, solutions, canRank } = page;
-  const grades = isGrading(page);
+  const { current: label, solutions, canRank, isGrading } = page;
+  const isRanked = page.isRanked(label);
   const prose = solutions.prose(label);
   const sections = prose ? headings(prose) : [];
   const hasContents = sections.length >= CONTENTS_FROM;
-  const standing = grades ? gradeText(page, label) : place(page.state, label);
+  const standing = isGrading ? gradeText(page, label) : place(page.state, label);
   drawSheet({
     title: named(page, label),
     meta: [standing, solutions.size(label), solutions.reading(label)].filter(Boolean).join(" · "),
     text: prose ? `${label} ${page.data.versions[label]}` : null,
-    before: sign(label, whereabouts(page.state, label).area === "ranked"),
+    before: sign(label, isRanked),
     actions: html`
       ${hasContents ? button("contents", t("Contents"), { kind: "quiet" }) : nothing}
-      ${canRank && !grades ? placeButton(page, label) : nothing}
+      ${canRank && !isGrading ? placeButton(page, isRanked) : nothing}
       ${canRank ? more(page, label, "btn quiet icon") : nothing}`,
     content: html`
       <article aria-label=${named(page, label)}>
-        ${grades ? query(page) : nothing}
-        ${prose ? [prose, solutionQuestions(page, label), end(page, label)] : loading(page, label)}
+        ${isGrading ? query(page) : nothing}
+        ${prose ? [prose, solutionQuestions(page, label), end(page, label, isRanked)] : loading(page, label)}
       </article>`,
     contents: hasContents ? html`
       <nav class="contents" aria-label=${t("Contents")}><h3>${t("Contents")}</h3>${links(sections)}</nav>` : null,
-    below: grades && canRank ? gradingBar(page, label) : nothing,
+    below: isGrading && canRank ? gradingBar(page, label) : nothing,
   });
 }
 
@@ -80,24 +80,21 @@ const query = (page) => ($("#statement") ? html`
   </details>` : nothing);
 
 /** The main action: compare, or place the first one. */
-function placeButton({ state }, label) {
-  if (whereabouts(state, label).area === "ranked") return button("place", t("Compare again"), { keys: "C" });
+function placeButton({ state }, isRanked) {
+  if (isRanked) return button("place", t("Compare again"), { keys: "C" });
   const text = state.ranked.length ? t("Compare and place") : t("Place as first");
   return button("place", html`${text}${key("C")}`, { kind: "primary", keys: "C" });
 }
 
 /** What ends a text: what to do next. */
-function end(page, label) {
-  const { state, canRank } = page;
+function end({ state, canRank, isGrading }, label, isRanked) {
   if (!canRank) return nothing;
-  const grades = isGrading(page);
-  const isDone = grades || whereabouts(state, label).area === "ranked";
-  const onward = grades ? t("Next candidate") : t("Next solution");
+  const onward = isGrading ? t("Next candidate") : t("Next solution");
   const text = state.ranked.length ? t("Compare and place {label}", { label }) : t("Place as first");
-  const said = grades ? t("End of candidate {label}.", { label }) : t("End of solution {label}.", { label });
+  const said = isGrading ? t("End of candidate {label}.", { label }) : t("End of solution {label}.", { label });
   return html`
     <div class="end-of-text"><span class="muted">${said}</span>${
-      isDone ? button("next", state.tray.length ? onward : t("Review and submit"))
+      isGrading || isRanked ? button("next", state.tray.length ? onward : t("Review and submit"))
         : button("place", text, { kind: "primary" })}</div>`;
 }
 
@@ -114,15 +111,14 @@ export function loading({ solutions }, label) {
 export function links(sections) {
   const levels = sections.map((section) => Number(section.tagName[1]));
   const top = Math.min(...levels);
-  const most = levels.filter((level) => level <= top + 1).length >= CONTENTS_FROM ? top + 1 : top + 2;
-  const alone = levels.filter((level) => level === top).length === 1 && sections.length > CONTENTS_FROM;
-  const first = alone ? top + 1 : top;
-  const shown = sections.filter((_, n) => levels[n] >= first && levels[n] <= (sections.length > DEEP ? most : 6));
-  return shown.map(({ id, tagName, textContent }) => html`
+  const isAlone = levels.filter((level) => level === top).length === 1 && sections.length > CONTENTS_FROM;
+  const first = isAlone ? top + 1 : top;
+  const isShort = levels.filter((level) => level <= top + 1).length < CONTENTS_FROM;
+  const last = sections.length > DEEP ? top + 1 + Number(isShort) : 6;
+  return sections.filter((_, n) => levels[n] >= first && levels[n] <= last).map(({ id, tagName, textContent }) => html`
     <a class="level-${Number(tagName[1]) - first}" href="#${id}" data-section=${id}>${textContent.trim()}</a>`);
 }
 
-/** Go to a section of the text. */
 export function goTo(id) {
   const section = document.getElementById(id);
   section.tabIndex = -1;
@@ -130,11 +126,11 @@ export function goTo(id) {
   section.focus({ preventScroll: true });
 }
 
-/** Show the problem. */
 export function drawProblem(page) {
-  const isNew = page.isUntouched && !isGrading(page);
+  const { isGrading } = page;
+  const isNew = page.isUntouched && !isGrading;
   drawSheet({
-    title: isGrading(page) ? t("Query") : t("Problem"),
+    title: isGrading ? t("Query") : t("Problem"),
     meta: page.data.title,
     actions: button("next", isNew ? t("Read the first solution") : t("Continue"), { kind: "primary" }),
     content: html`<article>${page.solutions.statement("statement")}</article>`,
@@ -142,7 +138,6 @@ export function drawProblem(page) {
   });
 }
 
-/** Let a picture be seen in full size. */
 export function enlarge(zoom) {
   const { src, alt } = $("img", zoom);
   fit(true);

@@ -1,7 +1,7 @@
 // The whole order before it is submitted, and the receipt after.
 
 import { $, $$, h } from "./dom.js";
-import { gradeText, isGrading } from "./grading.js";
+import { gradeText } from "./grading.js";
 import { position } from "./model.js";
 import { button, noun, reasonText, sign } from "./parts.js";
 import { stillToAnswer, taskQuestions } from "./questions.js";
@@ -16,7 +16,7 @@ const one = (page, label, text) => html`
 
 function row(page, group, index) {
   const { state: { ranked, comments }, solutions } = page;
-  if (isGrading(page)) {
+  if (page.isGrading) {
     const name = html`<b dir="auto">${gradeText(page, group[0])}</b>`;
     return html`<li class="of-grade">${name}${group.map((label) => one(page, label, ""))}</li>`;
   }
@@ -37,70 +37,64 @@ const compare = (above, below) => html`
 
 /** Show the order as a whole: to submit it, or as it was submitted. */
 export function drawReview(page) {
-  const { state, canRank, canReopen, receipt, saver } = page;
+  const { state, canRank, receipt, saver, isGrading } = page;
   const cannot = Object.entries(state.cannot).map(([label, reason]) => `${label} (${reasonText(reason)})`);
-  const unopened = page.unopened();
-  const grades = isGrading(page);
-  const send = grades ? t("Submit grades") : t("Submit ranking");
-  const again = grades ? t("Reopen") : t("Reopen ranking");
-  const own = grades ? t("Your grades") : t("Your ranking");
+  const unopened = state.ranked.flat().filter((label) => !page.opened.has(label)).sort();
+  const own = isGrading ? t("Your grades") : t("Your ranking");
+  const send = isGrading ? t("Submit grades") : t("Submit ranking");
   const content = html`
     <div>
       ${saver.isSubmitting && saver.failures > 0 ? html`
         <p class="note">${t("Not submitted yet. It will be submitted when the server answers again.")}</p>` : nothing}
       <p class="muted">${note(page)}</p>
-      ${page.submitted && receipt ? receiptLine(receipt) : nothing}
+      ${page.submitted && receipt ? html`
+        <p class="submitted">${t("You submitted this ranking:")} ${
+          dateTime(new Date(receipt.at))} · ${t("receipt")} <code>${receipt.code}</code></p>` : nothing}
       ${canRank && unopened.length ? html`
         <p class="note">${t("You have not opened {labels}.", { labels: listed(unopened) })}</p>` : nothing}
       <ol class="final">${state.ranked.map((group, index) => row(page, group, index))}</ol>
       ${cannot.length ? html`
         <p class="muted">${t("Cannot judge: {solutions}", { solutions: cannot.join(", ") })}</p>` : nothing}
       ${taskQuestions(page)}
-      ${canRank ? commentField(state) : html`<p class="prose" ?hidden=${!state.comment}>${state.comment}</p>`}
+      ${canRank ? html`
+        <label class="field" for="group-comment">${t("Comment on this task")} <span class="muted">${
+          t("(optional)")}</span></label>
+        <textarea id="group-comment" rows="3" maxlength="4000" data-field="comment" .value=${state.comment}></textarea>`
+        : html`<p class="prose" ?hidden=${!state.comment}>${state.comment}</p>`}
       <div class="missing">${canRank && !state.tray.length ? stillToAnswer(page) : nothing}</div>
       <div class="actions">
         ${canRank ? button("send", send, { kind: "primary big" }) : nothing}
-        ${canReopen ? button("reopen", again) : nothing}
+        ${page.canReopen ? button("reopen", isGrading ? t("Reopen") : t("Reopen ranking")) : nothing}
       </div>
     </div>`;
   drawSheet({ title: canRank && !state.tray.length ? isThisIt(page) : own, content, kind: "review" });
 }
 
+function note({ isGrading, canRank, canReopen }) {
+  if (isGrading) {
+    return canRank || canReopen
+      ? t("To change a grade, open the candidate. You can reopen what you submitted until the study closes.")
+      : "";
+  }
+  if (canRank) {
+    return t("Best at the top. To change the order, drag in the list, compare two, or use the “…” menus. "
+      + "You can reopen a submitted ranking until the study closes.");
+  }
+  return canReopen ? t("You can reopen this ranking until the study closes.") : t("Best at the top.");
+}
+
 /** What is asked before an order is submitted. */
-export const isThisIt = (page) => (
-  isGrading(page) ? t("All graded. Are these your grades?") : t("All ranked. Is this your order?")
+export const isThisIt = ({ isGrading }) => (
+  isGrading ? t("All graded. Are these your grades?") : t("All ranked. Is this your order?")
 );
 
 /** The order in one line, best first. */
 export function orderText(page) {
   const { ranked } = page.state;
-  return isGrading(page)
+  return page.isGrading
     ? ranked.map((group) => `${gradeText(page, group[0])}: ${group.join(", ")}`).join("; ")
     : ranked.map((group) => group.join(" = ")).join(" > ");
 }
-
-const commentField = ({ comment }) => html`
-  <label class="field" for="group-comment">${t("Comment on this task")} <span class="muted">${
-    t("(optional)")}</span></label>
-  <textarea id="group-comment" rows="3" maxlength="4000" data-field="comment" .value=${comment}></textarea>`;
-
-function note(page) {
-  if (isGrading(page)) {
-    return page.canRank || page.canReopen
-      ? t("To change a grade, open the candidate. You can reopen what you submitted until the study closes.")
-      : "";
-  }
-  if (page.canRank) {
-    return t("Best at the top. To change the order, drag in the list, compare two, or use the “…” menus. "
-      + "You can reopen a submitted ranking until the study closes.");
-  }
-  if (page.canReopen) return t("You can reopen this ranking until the study closes.");
-  return t("Best at the top.");
-}
-
-const receiptLine = ({ code, at }) => html`
-  <p class="submitted">${t("You submitted this ranking:")} ${dateTime(new Date(at))} · ${t("receipt")} <code>${
-    code}</code></p>`;
 
 /** Say that the ranking is stored as submitted, with what shows it. */
 export function showReceipt(page, { receipt: code, saved_at: at, next }) {
@@ -108,7 +102,7 @@ export function showReceipt(page, { receipt: code, saved_at: at, next }) {
   const rows = [
     [t("Study"), data.study],
     [t("Task"), data.step ? `${data.step}: ${data.title}` : data.title],
-    [isGrading(page) ? t("Your grades") : t("Your order"), orderText(page)],
+    [page.isGrading ? t("Your grades") : t("Your order"), orderText(page)],
     [t("Cannot judge"), Object.keys(state.cannot).join(", ") || t("none")],
     [t("Submitted"), dateTime(new Date(at))],
     ...(code ? [[t("Receipt"), code]] : []),
@@ -116,9 +110,8 @@ export function showReceipt(page, { receipt: code, saved_at: at, next }) {
   const dialog = $("#receipt");
   $("dl", dialog).replaceChildren(...rows.flatMap(([name, text]) => [h("dt", {}, name), h("dd", {}, text)]));
   const file = $("a[download]", dialog);
-  URL.revokeObjectURL(file.href);
   const text = rows.map((pair) => `${pair.join(": ")}\n`).join("");
-  file.href = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
+  file.href = `data:text/plain;charset=utf-8,${encodeURIComponent(text)}`;
   file.hidden = !code;
   $(".next", dialog).href = next;
   $(".next", dialog).textContent = next.split("?")[0].endsWith("/done") ? t("Finish") : t("Next task");

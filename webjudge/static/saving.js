@@ -3,38 +3,37 @@
 // A change that is made after submitting takes the submission back, wherever that is by then:
 // still waiting here, on its way, or on the server, where it is opened again first.
 
-import { inTenths } from "./clock.js";
-import { DraftStorage } from "./drafts.js";
 import { send } from "./network.js";
+import { Drafts } from "./storage.js";
 import { t } from "./words.js";
 
-const PAUSES = [1, 2, 4, 8, 15, 30];
+const PAUSES = [1, 2, 4, 8, 15, 30]; // seconds between attempts
 const LONGEST_WAIT = 20_000;
 const TYPING = 600;
-// Who is told of an answer after which the person has to decide.
-const DECISIONS = { layout: "relaid", unanswered: "unanswered", stale: "conflict" };
-// Browsers let no more than this outlive the page.
-const MOST_KEPT_ALIVE = 60_000;
+// The server has other solutions or questions than the page, or took the ranking as submitted.
+const OUTDATED = ["layout", "unanswered", "submitted"];
 
 /** A random id of this tab; works without https too. */
-export function tabId() {
+function tabId() {
   const bytes = crypto.getRandomValues(new Uint8Array(15));
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
 }
 
 export class Saver {
-  /** Of what the page carries, the functions that are told, and the clock that gives and takes back time. */
-  constructor(data, on, clock) {
+  /**
+   * Of what the page carries, the clock that gives and takes back time, and a function that is told:
+   * "changed", "submitted", "reopened", or why nothing is saved, and the server's answer.
+   */
+  constructor(data, clock, told) {
     this.data = data;
-    this.urls = data.urls;
-    this.preview = data.preview;
-    this.revision = data.revision;
-    this.savedAt = null; // when this page saved last
-    this.submitted = data.submitted; // whether that revision is a submitted one
-    this.on = on;
     this.clock = clock;
+    this.told = told;
     this.client = tabId();
-    this.drafts = new DraftStorage(data, this.client);
+    this.drafts = new Drafts(data, this.client);
+    this.revision = data.revision;
+    this.submitted = data.submitted; // whether that revision is a submitted one
+    this.savedAt = null; // when this page saved last
+    this.status = null; // how far saving is, in words; none before anything is saved
     this.change = 0; // how many were sent
     this.waiting = null; // the newest change that is not sent yet
     this.sending = null; // the change that is on its way, or to be sent again
@@ -42,11 +41,12 @@ export class Saver {
     this.opening = false; // whether the person asked for the ranking to be opened again
     this.submissionWithdrawn = false; // whether there is a change since the person submitted
     this.failures = 0;
+    this.trouble = ""; // the last one
     this.busy = null; // what is being sent
     this.stopped = false; // until the person has decided
     this.ended = false; // for good
-    this.timer = 0;
-    this.pausing = 0;
+    this.leaving = false; // whether the page is about to be left by itself
+    this.timer = 0; // until the next attempt
     addEventListener("online", () => this.retry());
     addEventListener("pagehide", () => this.pump());
     document.addEventListener("visibilitychange", () => {
@@ -59,7 +59,7 @@ export class Saver {
   }
 
   get isBehind() {
-    return !this.preview && !this.ended && Boolean(this.waiting || this.sending || this.opening);
+    return !this.ended && !this.leaving && Boolean(this.waiting || this.sending || this.opening);
   }
 
   /** Whether the newest that the person wants is to submit. */
@@ -67,56 +67,36 @@ export class Saver {
     return Boolean((this.waiting ?? this.sending)?.submit);
   }
 
-  /** The state of which it is not known whether the server has it, or null. */
-  get onItsWay() {
-    return this.sending?.state ?? this.unanswered;
-  }
-
-  /** Save or submit an order: at once, or when the person pauses typing. */
+  /** Save or submit a state: at once, or when the person pauses typing. */
   save(state, { submit = false, soon = false } = {}) {
-    if (this.preview) {
-      this.submitted = submit;
-      this.report();
-      if (submit) this.on.submitted({ next: this.urls.next, saved_at: new Date().toISOString() });
-      return;
-    }
     if (this.ended) return;
     if (submit && this.isSubmitting) {
       this.retry();
       return;
     }
-    const withdraws = !submit && (this.isSubmitting || this.submitted);
-    if (this.waiting) this.clock.put(this.waiting); // its time is kept with the change that replaces it
+    this.submissionWithdrawn = !submit && (this.submissionWithdrawn || this.isSubmitting || this.submitted);
+    if (this.waiting) this.clock.put(this.waiting); // its time goes with the change that replaces it
     this.waiting = { state, submit, ...this.clock.take() };
     this.keep();
-    if (submit) this.submissionWithdrawn = false;
-    else if (withdraws && !this.submissionWithdrawn) {
-      this.submissionWithdrawn = true;
-      this.on.submissionWithdrawn();
-    }
     if (this.stopped) return;
     this.report();
-    clearTimeout(this.pausing);
-    this.pausing = soon ? setTimeout(() => this.pump(), TYPING) : 0;
-    if (!soon) this.pump();
+    if (soon) this.wait(TYPING);
+    else this.pump();
   }
 
   /** Keep in this browser what waits. */
   keep() {
-    this.drafts.put({ base: this.revision, state: this.waiting.state, sent: this.onItsWay });
+    const sent = this.sending?.state ?? this.unanswered; // it is not known whether the server has it
+    this.drafts.put({ base: this.revision, state: this.waiting.state, sent });
   }
 
   /** Open a submitted ranking again. */
   reopen() {
-    this.opening = !this.preview;
-    if (this.opening) this.pump();
-    else {
-      this.submitted = false;
-      this.on.reopened();
-    }
+    this.opening = true;
+    this.pump();
   }
 
-  /** Go on from a newer revision, with this order or none; a submission has to be made anew. */
+  /** Go on from a newer revision, with this state or none; a submission has to be made anew. */
   resume({ revision, submitted }, state = null, how = {}) {
     const wanted = this.submissionWithdrawn || this.isSubmitting;
     this.submissionWithdrawn = state ? wanted || submitted : wanted && !submitted;
@@ -131,15 +111,18 @@ export class Saver {
   }
 
   retry() {
-    if (!this.failures) return;
+    if (this.failures) this.pump();
+  }
+
+  wait(milliseconds) {
     clearTimeout(this.timer);
-    this.pump();
+    this.timer = setTimeout(() => this.pump(), milliseconds);
   }
 
   /** Send what waits; done when the server has it, or did not answer. */
   async pump() {
-    clearTimeout(this.pausing);
-    this.pausing = 0;
+    clearTimeout(this.timer);
+    this.timer = 0;
     while (this.busy) await this.busy;
     if (this.stopped) return;
     this.sending ??= this.next();
@@ -150,7 +133,7 @@ export class Saver {
     } finally {
       this.busy = null;
     }
-    if (!this.failures && !this.pausing) await this.pump();
+    if (!this.timer) await this.pump();
   }
 
   /** What is sent next, or null; what is submitted has to be opened before it changes. */
@@ -167,86 +150,66 @@ export class Saver {
     return { ...change, ...waiting };
   }
 
-  /** Send a change; gives {status, answer}, or null where no answer came. */
-  transmit({ reopen, state, submit, seconds, views, ...change }) {
-    const content = reopen ? change : { ...change, state, submit, ...inTenths({ seconds, views }) };
-    const size = new TextEncoder().encode(JSON.stringify(content)).length;
-    return send(reopen ? this.urls.reopen : this.urls.state, content, {
-      method: reopen ? "POST" : "PUT",
-      keepalive: size < MOST_KEPT_ALIVE,
-      signal: AbortSignal.timeout(LONGEST_WAIT),
-    });
-  }
-
-  async send(change) {
-    const sent = await this.transmit(change);
-    if (!sent) {
-      this.later(t("Offline"));
+  async send({ reopen, ...change }) {
+    const { urls, preview } = this.data;
+    if (preview) {
+      const submitted = Boolean(change.submit);
+      this.acknowledge({ revision: 0, submitted, saved_at: new Date().toISOString(), next: urls.next });
       return;
     }
-    const { status, answer } = sent;
-    if (status === 200) {
-      this.acknowledge(answer);
-      return;
-    }
-    const { error, message } = answer;
-    if (status === 409) this.clock.put(change);
-    if (error in DECISIONS) this.stop(() => this.on[DECISIONS[error]](answer));
-    else if (status >= 500 || status === 429) this.later(t("Server busy"));
+    const signal = AbortSignal.timeout(LONGEST_WAIT);
+    const sent = await send(reopen ? urls.reopen : urls.state, change, { method: reopen ? "POST" : "PUT", signal });
+    if (!sent) this.later(t("Offline"));
+    else if (sent.status === 200) this.acknowledge(sent.answer);
+    else if (sent.status >= 500 || sent.status === 429) this.later(t("Server busy"));
     else {
-      const isClosed = status === 403 && error !== "ended";
-      this.ended = true;
-      this.stop(() => {
-        if (error === "submitted") location.reload();
-        else if (error === "paused") this.on.paused(message);
-        else this.on[isClosed ? "closed" : "ended"](message);
-      });
+      if (sent.status === 409) this.clock.put(change);
+      this.stop(sent);
     }
   }
 
   acknowledge(answer) {
     this.failures = 0;
-    this.trouble = "";
     this.revision = answer.revision;
     this.submitted = answer.submitted;
     this.savedAt = new Date(answer.saved_at);
-    this.sending = null;
-    this.unanswered = null;
+    this.sending = this.unanswered = null;
     if (this.waiting) this.keep();
     else this.drafts.drop();
     this.report();
     if (this.opening && !this.submitted) {
       this.opening = false;
-      this.on.reopened();
+      this.told("reopened");
     }
-    if (this.submitted && !this.waiting) this.on.submitted(answer);
+    if (this.submitted && !this.waiting) this.told("submitted", answer);
   }
 
   later(trouble) {
-    const pause = PAUSES[Math.min(this.failures, PAUSES.length - 1)];
-    this.failures += 1;
     this.trouble = trouble;
+    this.wait(PAUSES[Math.min(this.failures, PAUSES.length - 1)] * 1000);
+    this.failures += 1;
     this.report();
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.pump(), pause * 1000);
   }
 
-  /** No more is sent until the person has decided; what is unsaved stays in this browser. */
-  stop(tell) {
+  /** Send no more, until the person has decided or for good; what is unsaved is kept, also over a reload. */
+  stop({ status, answer }) {
+    const { error } = answer;
     this.failures = 0;
+    if (OUTDATED.includes(error) && this.drafts.works) {
+      this.end();
+      location.reload();
+      return;
+    }
     this.stopped = true;
-    tell();
-  }
-
-  /** Try again later what stopped for a decision that cannot be made yet. */
-  postpone(trouble) {
-    this.stopped = false;
-    this.later(trouble);
+    this.ended = error !== "stale";
+    if (["stale", "paused"].includes(error)) this.told(error, answer);
+    else this.told(status === 403 && error !== "ended" ? "closed" : "ended", answer);
+    this.report();
   }
 
   /** Send nothing more, and ask nothing before the page is left. */
   end() {
-    this.ended = true;
+    this.stopped = this.leaving = true;
   }
 
   /** Go on where what is newer on the server is what this page has or sent; gives whether it is. */
@@ -276,33 +239,42 @@ export class Saver {
     // What is kept must go on saying what it was made from.
     this.revision = base;
     this.stopped = true;
+    this.report();
     return "both";
   }
 
-  /** Where an order is that is not saved. */
+  /** Where a state is that is not saved. */
   get draftLocation() {
     return this.drafts.works
       ? t("Your work is kept in this browser.")
       : t("Keep this page open: your work is stored nowhere else.");
   }
 
-  /** Say how far saving is: in a word, and in sentences where that needs explaining. */
   report() {
-    if (this.preview) this.on.status("preview", t("Preview: nothing is saved"));
-    else if (this.failures) {
-      const later = this.isSubmitting
+    this.status = this.describe();
+    this.told("changed");
+  }
+
+  /** How far saving is: in a word, and in sentences where that needs explaining. */
+  describe() {
+    const { savedAt, trouble, isSubmitting, draftLocation } = this;
+    if (this.data.preview) return { word: "preview", text: t("Preview: nothing is saved") };
+    if (this.ended) return { word: "offline", text: t("This could not be saved"), details: draftLocation };
+    if (this.stopped) return { word: "offline", text: t("Not saved: choose a version"), details: draftLocation };
+    if (this.failures) {
+      const later = isSubmitting
         ? t("It will be submitted when the server answers again.")
         : t("It will be saved when the server answers again.");
       const again = this.submissionWithdrawn ? t("Then submit it again.") : "";
       const [place, here] = this.drafts.works
         ? [t("Kept on this device"), t("kept here")]
         : [t("Keep this page open"), t("keep this page open")];
-      const details = [`${this.trouble}.`, this.draftLocation, later, again].filter(Boolean).join(" ");
-      this.on.status("offline", `${this.trouble}. ${place}`, details, null, `${this.trouble}, ${here}`);
-    } else if (this.waiting || this.sending) {
-      this.on.status("saving", this.isSubmitting ? t("Submitting…") : t("Saving…"));
-    } else if (this.submitted) this.on.status("saved", t("Submitted"), "", this.savedAt);
-    else if (this.submissionWithdrawn) this.on.status("saved", t("Saved as draft. Submit again"));
-    else this.on.status("saved", t("Saved"), "", this.savedAt);
+      const details = [`${trouble}.`, draftLocation, later, again].join(" ").trim();
+      return { word: "offline", text: `${trouble}. ${place}`, short: `${trouble}, ${here}`, details };
+    }
+    if (this.waiting || this.sending) return { word: "saving", text: isSubmitting ? t("Submitting…") : t("Saving…") };
+    if (this.submitted) return { word: "saved", text: t("Submitted"), savedAt };
+    if (this.submissionWithdrawn) return { word: "saved", text: t("Saved as draft. Submit again") };
+    return { word: "saved", text: t("Saved"), savedAt };
   }
 }

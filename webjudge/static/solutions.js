@@ -16,14 +16,7 @@ export class Solutions {
     this.texts = new Map(); // DocumentFragment, by version
     this.loading = new Map(); // "new", "slow" or "failed", by version
     this.drawn = new Map(); // elements on the page, by what they are
-    this.take(document);
-  }
-
-  /** Take the texts over that a page brings. */
-  take(page) {
-    for (const template of $$("template[data-solution]", page)) {
-      this.texts.set(template.dataset.version, document.importNode(template.content, true));
-    }
+    for (const { dataset, content } of $$("template[data-solution]")) this.texts.set(dataset.version, content);
   }
 
   about(label) {
@@ -49,7 +42,7 @@ export class Solutions {
     const answer = await read(this.data.urls.solution.replace("VERSION", version));
     clearTimeout(timer);
     const template = answer?.status === 200 && $("template", answer.page);
-    if (template) this.texts.set(version, document.importNode(template.content, true));
+    if (template) this.texts.set(version, template.content);
     become(template ? "" : "failed");
   }
 
@@ -57,23 +50,20 @@ export class Solutions {
   prose(label, prefix = "") {
     const version = this.data.versions[label];
     const text = this.texts.get(version);
-    const shape = `prose is-${this.about(label).shape}`;
-    return text ? this.element(`${prefix}${label}`, version, text, shape) : null;
+    return text ? this.element(`${prefix}${label}`, text, `prose is-${this.about(label).shape}`) : null;
   }
 
-  /** The problem's text. */
   statement(prefix, name) {
-    return this.element(prefix, "", $("#statement").content, "prose", name);
+    return this.element(prefix, $("#statement").content, "prose", name);
   }
 
   /** An element with a text, made once: what is unfolded in it stays so. */
-  element(prefix, version, text, className, name = t("Table")) {
-    const key = `${prefix} ${version}`;
-    if (!this.drawn.has(key)) {
+  element(prefix, text, className, name = t("Table")) {
+    if (!this.drawn.has(prefix)) {
       const prose = h("div", { class: className, dir: "auto" }, document.importNode(text, true));
-      this.drawn.set(key, finish(prose, prefix, name));
+      this.drawn.set(prefix, finish(prose, prefix, name));
     }
-    const prose = this.drawn.get(key);
+    const prose = this.drawn.get(prefix);
     // Once the text is on the page: a formula may then be wider than it.
     queueMicrotask(() => setFormulas(prose));
     return prose;
@@ -109,14 +99,11 @@ export class Solutions {
 /** Give a text what it needs on a page: targets for its contents, names of regions, enlarging. */
 function finish(prose, prefix, name) {
   headings(prose).forEach((heading, n) => { heading.id = `${prefix}-${n + 1}`; });
+  const regions = $$(".table-scroll", prose).map((table) => [table, name]);
   for (const code of $$("pre.code", prose)) {
-    code.role = "region";
-    code.ariaLabel = tn("Code, 1 line", "Code, {n} lines", $$(".line", code).length);
+    regions.push([code, tn("Code, 1 line", "Code, {n} lines", $$(".line", code).length)]);
   }
-  for (const table of $$(".table-scroll", prose)) {
-    table.role = "region";
-    table.ariaLabel = name;
-  }
+  for (const [region, ariaLabel] of regions) Object.assign(region, { role: "region", ariaLabel });
   for (const image of $$("img", prose)) {
     const alt = image.alt || t("image");
     const zoom = h("button.zoom", { type: "button", "aria-label": t("Enlarge: {alt}", { alt }) });

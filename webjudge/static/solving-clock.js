@@ -1,39 +1,38 @@
 // The clock of a problem, which the server keeps: this page says that it is in view.
 
 import { send } from "./network.js";
-import { tabId } from "./saving.js";
 
 const BEAT = 15_000;
 const LAST_SAVE = 2; // seconds before the end, since nothing is taken after it
 
 export class SolvingClock {
-  /** Of what the page carries, and the functions that are told. */
-  constructor({ urls, clock }, on) {
-    this.url = urls.clock;
-    this.client = tabId();
-    this.on = on;
-    this.running = "work";
+  /** Of what the page carries, a name of this tab, and a function that is told what happens. */
+  constructor({ urls, clock }, client, told) {
+    Object.assign(this, { url: urls.clock, client, told });
+    this.isPaused = false;
     this.isElsewhere = false;
     this.isOver = false;
     this.learn(clock);
     this.say("work", true);
-    const sayIfWorking = (word) => { if (this.running === "work" && !this.isElsewhere) this.say(word); };
-    setInterval(() => { if (!document.hidden) sayIfWorking("work"); }, BEAT);
     setInterval(() => this.tick(), 1000);
-    document.addEventListener("visibilitychange", () => sayIfWorking(document.hidden ? "away" : "work"));
-    addEventListener("pagehide", () => sayIfWorking("away"));
+    setInterval(() => { if (!document.hidden) this.beat("work"); }, BEAT);
+    document.addEventListener("visibilitychange", () => this.beat(document.hidden ? "away" : "work"));
+    addEventListener("pagehide", () => this.beat("away"));
   }
 
   /** Seconds of work up to now. */
   get work() {
-    const goesOn = this.running === "work" && !document.hidden && !this.isElsewhere;
-    return this.base.work + (goesOn ? (performance.now() - this.at) / 1000 : 0);
+    return this.base.work + (this.isPaused || this.isElsewhere || document.hidden ? 0 : this.passed);
   }
 
   /** Seconds that are left, or null: all time counts but pauses. */
   get left() {
-    if (this.base.left === null || this.running === "pause") return this.base.left;
-    return Math.max(0, this.base.left - (performance.now() - this.at) / 1000);
+    if (this.base.left === null || this.isPaused) return this.base.left;
+    return Math.max(0, this.base.left - this.passed);
+  }
+
+  get passed() {
+    return (performance.now() - this.at) / 1000;
   }
 
   learn(answer) {
@@ -41,37 +40,39 @@ export class SolvingClock {
     this.at = performance.now();
   }
 
+  beat(running) {
+    if (!this.isPaused && !this.isElsewhere) this.say(running);
+  }
+
   /** Tell the server what is going on, or take the clock from another page; gives whether it agrees. */
   async say(running, take = false) {
-    const sent = await send(this.url, { client: this.client, running, take }, { keepalive: true });
+    const sent = await send(this.url, { client: this.client, running, take });
     if (sent?.status === 409) {
       this.isElsewhere = true;
-      this.on.elsewhere(sent.answer.message);
+      this.told("elsewhere", sent.answer.message);
     }
     if (sent?.status !== 200) return false;
     this.learn(sent.answer);
-    if (sent.answer.ended) this.on.ended();
+    if (sent.answer.ended) this.told("ended");
     return true;
   }
 
   async pause() {
-    this.running = "pause";
-    const isPaused = await this.say("pause");
-    if (!isPaused) this.running = "work";
-    return isPaused;
+    this.isPaused = true;
+    this.isPaused = await this.say("pause");
+    return this.isPaused;
   }
 
   async resume() {
     if (!(await this.say("work", true))) return false;
-    this.running = "work";
-    this.isElsewhere = false;
+    this.isPaused = this.isElsewhere = false;
     return true;
   }
 
   tick() {
-    this.on.tick(this.work, this.left);
+    this.told("tick");
     if (this.left === null || this.left > LAST_SAVE || this.isOver) return;
     this.isOver = true;
-    this.on.over();
+    this.told("over");
   }
 }

@@ -35,7 +35,11 @@ class Solving {
     this.isPreviewed = false;
     this.isLeaving = false;
     this.adding = Promise.resolve(); // the files that are being uploaded
-    this.saver = new Saver(data, this.told(), UNTIMED);
+    this.saver = new Saver(data, UNTIMED, (word, answer) => this.saverTold(word, answer));
+    this.restore();
+    this.clock = new SolvingClock(data, this.saver.client, (word, text) => this.clockTold(word, text));
+    this.listen();
+    document.body.dataset.ready = "yes";
   }
 
   set(changes) {
@@ -45,62 +49,78 @@ class Solving {
 
   get state() {
     // No encoding holds half a surrogate pair, and PostgreSQL's text no NUL.
-    const text = (this.text?.value ?? "").replace(/[\0\uD800-\uDFFF]/gu, "\uFFFD");
+    const text = this.text.value.replace(/[\0\uD800-\uDFFF]/gu, "\uFFFD");
     return { text, files: this.files };
   }
 
-  /** What the saver calls. */
-  told() {
-    const notSaved = t("This could not be saved");
-    return {
-      status: (...said) => sayStatus(...said),
-      submitted: ({ next }) => this.leave(next),
-      submissionWithdrawn() {},
-      reopened() {},
-      relaid() {},
-      closed: (text) => this.stop(t("The session is closed"), text),
-      paused: (text) => this.stop(notSaved, text),
-      unanswered: ({ message }) => this.stop(notSaved, message),
-      ended: (text) => this.stop(notSaved, `${text} ${this.saver.draftLocation}`),
-      conflict: (answer) => {
-        if (!this.saver.joins(answer, this.state, same)) this.decide(answer);
-      },
+  saverTold(word, answer) {
+    if (word === "changed") sayStatus(this.saver.status);
+    else if (word === "submitted") this.leave(answer.next);
+    else if (word === "stale") {
+      if (!this.saver.joins(answer, this.state, same)) this.decide(answer);
+    } else {
+      this.set({ isOver: true });
+      const where = word === "ended" ? this.saver.draftLocation : "";
+      tell(word === "closed" ? t("The session is closed") : t("This could not be saved"), `${answer.message} ${where}`);
+    }
+  }
+
+  clockTold(word, text) {
+    if (word === "tick") this.drawClock();
+    else if (word === "elsewhere") this.hide(t("Open elsewhere"), text, t("Continue here"));
+    else if (word === "over") this.timeIsOver();
+    else this.leave(`${this.data.urls.home}?submitted=${this.data.key}`);
+  }
+
+  listen() {
+    const doing = {
+      submit: () => this.submit(),
+      pause: () => this.pause(),
+      resume: () => this.resume(),
+      preview: () => this.togglePreview(),
+      skip: () => this.skip(),
+      "no-skip": () => $("#skipping").close(),
     };
+    document.addEventListener("click", ({ target }) => doing[target.closest("button")?.id]?.());
+    this.text.addEventListener("input", () => this.saver.save(this.state, { soon: true }));
+    this.text.addEventListener("change", () => this.saver.pump());
+    if ($("#choose")) this.listenToFiles();
   }
 
   // Drawing
 
   draw() {
-    const { cover, text, files, data } = this;
-    const isShut = Boolean(cover) || this.isOver;
+    const { cover, text, files, data, isOver, isPreviewed } = this;
     $("#cover").hidden = !cover;
     $("#work").hidden = Boolean(cover);
     if (cover) [$("#cover h2"), $("#cover p"), $("#resume")].forEach((part, n) => { part.textContent = cover[n]; });
-    for (const button of $$("#pause, #submit")) button.disabled = isShut || (this.isBusy && button.id === "submit");
-    $("#preview")?.setAttribute("aria-pressed", String(this.isPreviewed));
-    $("#shown").hidden = !this.isPreviewed;
-    if (text) [text.hidden, text.readOnly] = [this.isPreviewed, this.isOver];
+    for (const button of $$("#pause, #submit")) button.disabled = Boolean(cover) || isOver;
+    $("#submit").disabled ||= this.isBusy;
+    $("#preview").ariaPressed = String(isPreviewed);
+    $("#shown").hidden = !isPreviewed;
+    Object.assign(text, { hidden: isPreviewed, readOnly: isOver });
     if ($("#files")) put(files.map((id) => this.file(data.files[id])), $("#files"));
   }
 
-  file(file) {
+  file({ id, name, url, size }) {
     const remove = () => {
-      this.keep(this.files.filter((id) => id !== file.id));
+      this.keep(this.files.filter((other) => other !== id));
       $("#choose").focus();
     };
     return html`
-      <li data-id=${file.id}>
-        <a href=${file.url} download>${file.name}</a><span class="small muted">${sizeOf(file)}</span>
+      <li data-id=${id}>
+        <a href=${url} download>${name}</a><span class="small muted">${sizeOf({ size })}</span>
         <button type="button" class="btn quiet" @click=${remove}>${t("Remove")}<span class="unseen"> ${
-          file.name}</span></button>
+          name}</span></button>
       </li>`;
   }
 
-  drawClock(work, left) {
+  drawClock() {
+    const { left, work } = this.clock;
     const seconds = Math.floor(left ?? work);
+    const name = left === null ? t("Time so far") : t("Time left");
     $("#clock b").textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-    $("#clock-name").textContent = left === null ? t("Time so far") : t("Time left");
-    $("#clock").title = $("#clock-name").textContent;
+    $("#clock-name").textContent = $("#clock").title = name;
     $("#clock").classList.toggle("is-short", left !== null && left < 60);
     if (left === null) return;
     const passed = LAST_MINUTES.filter((minutes) => left <= minutes * 60).length;
@@ -110,48 +130,25 @@ class Solving {
     this.warned = passed;
   }
 
-  // Beginning, and two versions
-
-  start() {
-    $("#files")?.replaceChildren();
-    this.restore();
-    this.draw();
-    this.clock = new SolvingClock(this.data, {
-      tick: (work, left) => this.drawClock(work, left),
-      elsewhere: (text) => this.hide(t("Open elsewhere"), text, t("Continue here")),
-      over: () => this.timeIsOver(),
-      ended: () => this.leave(`${this.data.urls.home}?submitted=${this.data.key}`),
-    });
-    this.text?.addEventListener("input", () => this.saver.save(this.state, { soon: true }));
-    this.text?.addEventListener("change", () => this.saver.pump());
-    const doing = {
-      submit: () => this.submit(),
-      pause: () => this.pause(),
-      resume: () => this.resume(),
-      preview: () => this.togglePreview(),
-      skip: () => this.skip(),
-      "no-skip": () => $("#skipping").close(),
-    };
-    for (const [id, act] of Object.entries(doing)) document.getElementById(id)?.addEventListener("click", act);
-    if ($("#choose")) this.listenToFiles();
-    document.body.dataset.ready = "yes";
-  }
+  // Two versions
 
   /** Take over what an earlier visit kept in this browser and could not save. */
   restore() {
+    $("#files")?.replaceChildren();
+    this.draw();
     const left = this.saver.drafts.takeOver();
-    if (!left?.state) return;
-    const { revision, state: stored } = this.data;
-    const whose = this.saver.takeUp(left, stored, same);
+    if (!left) return;
+    const { revision, state } = this.data;
+    const whose = this.saver.takeUp(left, state, same);
     if (whose !== "stored") this.show(left.state);
     if (whose === "mine") {
       this.saver.save(left.state);
       announce(t("Unsaved changes were restored."));
-    } else if (whose === "both") this.decide({ revision, submitted: false, state: stored });
+    } else if (whose === "both") this.decide({ revision, submitted: false, state });
   }
 
   show({ text, files }) {
-    if (this.text) this.text.value = text;
+    this.text.value = text;
     this.set({ files: files.filter((id) => this.data.files[id]) });
   }
 
@@ -181,7 +178,7 @@ class Solving {
 
   uncover() {
     this.set({ cover: null });
-    (this.text ?? $("#choose")).focus();
+    this.text.focus();
   }
 
   async pause() {
@@ -251,11 +248,12 @@ class Solving {
       input.value = "";
     });
     const look = ({ type }) => drop.classList.toggle("is-over", type === "dragenter" || type === "dragover");
-    for (const event of ["dragenter", "dragover", "dragleave", "drop"]) drop.addEventListener(event, look);
+    for (const event of ["dragenter", "dragover", "dragleave", "drop"]) {
+      drop.addEventListener(event, look);
+      // A file that misses the place is not to replace the page.
+      addEventListener(event, (over) => over.preventDefault());
+    }
     drop.addEventListener("drop", ({ dataTransfer }) => this.add([...dataTransfer.files]));
-    // A file that misses the place is not to replace the page.
-    const prevent = (event) => event.preventDefault();
-    for (const event of ["dragenter", "dragover", "drop"]) addEventListener(event, prevent);
   }
 
   /** Upload files after those that are being uploaded. */
@@ -293,13 +291,6 @@ class Solving {
     this.saver.save(this.state);
   }
 
-  // Ending
-
-  stop(title, text) {
-    this.set({ isOver: true });
-    tell(title, text);
-  }
-
   leave(url) {
     this.isLeaving = true;
     this.saver.end();
@@ -307,4 +298,4 @@ class Solving {
   }
 }
 
-new Solving(JSON.parse($("#task-data").textContent)).start();
+new Solving(JSON.parse($("#task-data").textContent));

@@ -14,7 +14,6 @@ import { Page } from "./page.js";
 import { drawProblem, drawReader } from "./reader.js";
 import { drawReview } from "./review.js";
 import { restore, told, waitForResuming } from "./syncing.js";
-import { nothing, render } from "./vendor/lit-html.js";
 
 const DRAW = { problem: drawProblem, reader: drawReader, compare: drawComparing, review: drawReview };
 
@@ -22,33 +21,20 @@ const DRAW = { problem: drawProblem, reader: drawReader, compare: drawComparing,
 function draw(page) {
   if (!page.view) return;
   holdingFocus(() => {
-    drawParts(page);
-    if (isTranslated() && !document.activeElement?.matches("textarea")) {
-      const place = $("#reader")?.scrollTop;
-      for (const part of $$("#ranked, #tray, #cannot, #main")) render(nothing, part);
-      drawParts(page);
-      if (place) $("#reader").scrollTop = place;
-    }
+    drawLadder(page);
+    DRAW[page.view](page);
+    drawBar(page);
   });
 }
 
-function drawParts(page) {
-  drawLadder(page);
-  DRAW[page.view](page);
-  drawBar(page);
-}
-
-/** Whether a browser that translates pages put texts elsewhere: lit-html would not find them to change them. */
-const isTranslated = () => $("#ladder font, #main font") !== null
-  || $$("#ladder .chip").some((chip) => $(".letter", chip).textContent !== chip.dataset.label);
-
 function drawBar(page) {
-  const { history, canRank, canReopen, isComparing, search, pair } = page;
+  const { history, canRank, isComparing, search, pair, saver } = page;
   const canUndo = search ? search.asked.length > 0 : canRank && history.canUndo && !pair;
   for (const button of $$("[data-do=undo]")) button.disabled = !canUndo;
   for (const button of $$("[data-do=redo]")) button.disabled = !canRank || isComparing || !history.canRedo;
   $("#decide").hidden = !page.undecided;
-  $("#reopen").hidden = !canReopen;
+  $("#reopen").hidden = !page.canReopen;
+  if (saver.status) sayStatus(saver.status);
   document.body.classList.toggle("is-comparing", isComparing);
   document.body.classList.toggle("is-read-only", !canRank);
   document.body.dataset.view = page.view;
@@ -61,7 +47,7 @@ function start(page) {
   begin(page);
   listen(page);
   closeWhenLeft(page);
-  makeDraggable(Object.assign(Object.create(page), { drop: (label, aim) => drop(page, label, aim) }));
+  makeDraggable(page, (label, aim) => drop(page, label, aim));
   document.addEventListener("click", (event) => press(page, event));
   document.addEventListener("input", ({ target }) => {
     if (target.matches("textarea")) reply(page, target);
@@ -74,7 +60,7 @@ function start(page) {
   for (const field of $$("#help [name=gid]")) field.value = data.key;
   if (data.paused && !data.preview) waitForResuming();
   document.body.dataset.ready = "yes";
-  if (left && data.paused) sayStatus("offline", saver.draftLocation);
+  if (left && data.paused) sayStatus({ word: "offline", text: saver.draftLocation });
   else if (left) restore(page, left);
 }
 

@@ -16,12 +16,12 @@ from quem.store.reviewing import note_reviewed
 from quem.store.studies import status_of
 from quem.studyfile.models import Reviewed
 from webjudge.access import acting, site
-from webjudge.confirmations import Confirmation
-from webjudge.dashboard_pages import (
+from webjudge.dashboard.page import (
     back,
     dashboard_page,
     note_done,
     problem_titles,
+    question,
     require_sure,
 )
 from webjudge.files import file_token, send_one
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from quem.solutions import Solution
 
-review = Blueprint("review", __name__, url_prefix="/solutions")
+pages = Blueprint("review", __name__, url_prefix="/solutions")
 
 _MOST_LISTED = 100
 _MOST_SENTENCES = 3
@@ -62,7 +62,7 @@ _NO_WORDS = "Type the words to replace: one line with a letter or a digit."
 _one = Lock()
 
 
-@review.get("")
+@pages.get("")
 def solutions() -> str:
     """Say how far the review is, and list words and solutions, a hundred on a page."""
     found = Review(site())
@@ -88,7 +88,7 @@ def solutions() -> str:
     )
 
 
-@review.get("/word")
+@pages.get("/word")
 def word() -> str:
     """Ask about one word in all solutions."""
     found = Review(site())
@@ -111,7 +111,7 @@ def word() -> str:
     )
 
 
-@review.get("/<token>")
+@pages.get("/<token>")
 def solution(token: str) -> str:
     """Show a solution as judges will see it, with what was found in it."""
     found = Review(site())
@@ -142,8 +142,8 @@ def solution(token: str) -> str:
     )
 
 
-@review.get("/<token>/file/<name>")
-@review.get("/<token>/file/<name>/<int:page>")
+@pages.get("/<token>/file/<name>")
+@pages.get("/<token>/file/<name>/<int:page>")
 def file(token: str, name: str, page: int | None = None) -> Response:
     """Send a picture of a solution, or a page of a PDF."""
     current = _solution(Review(site()).find(token) or abort(404))
@@ -151,7 +151,7 @@ def file(token: str, name: str, page: int | None = None) -> Response:
     return send_one(site(), _GID, files, name, page)
 
 
-@review.post("/<token>/reviewed")
+@pages.post("/<token>/reviewed")
 def mark_reviewed(token: str) -> AnyResponse:
     """Note that an organizer looked through a solution, and lead to the next one."""
     found = Review(site())
@@ -169,10 +169,10 @@ def mark_reviewed(token: str) -> AnyResponse:
     following = found.next_unreviewed(current)
     if following:
         return redirect(_address(following), code=303)
-    return back("reviewed", "review.solutions")
+    return back("reviewed", "dashboard.review.solutions")
 
 
-@review.post("/decide")
+@pages.post("/decide")
 def decide() -> AnyResponse:
     """Replace or keep words, or take such a decision back."""
     what, forms = request.form.get("decision", ""), _forms(request.form.getlist("words"))
@@ -223,7 +223,7 @@ def _forms(words: Sequence[str]) -> list[str]:
     return forms or abort(400)
 
 
-@review.post("/same")
+@pages.post("/same")
 def answer() -> AnyResponse:
     """Say whether a solution that changed after it was judged is the same."""
     current = Review(site()).find(request.form.get("solution", "")) or abort(404)
@@ -259,22 +259,8 @@ def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
     shown = [place for place in places if place in seen]
     if state == "trial" or not shown:
         return
-    problem, solver = shown[0]
-    more = f" and {len(shown) - 1} more" if len(shown) > 1 else ""
-    extra = [(name, value) for name, value in request.form.items(multi=True) if name != "sure"]
-    question = Confirmation(
-        "Change a solution that judges have seen?",
-        (
-            f"Judges have been shown the solution of {solver} on {problem}{more}. What you decide "
-            "changes it, so it counts as a new solution: they are asked to place it again.",
-            "If it is the same solution to them, say so on its page: they keep their ranking.",
-        ),
-        url_for("dashboard.review.decide"),
-        "Change the solution",
-        is_grave=True,
-        extra=tuple(extra),
-    )
-    require_sure(question)
+    form = [(name, value) for name, value in request.form.items(multi=True) if name != "sure"]
+    require_sure(question("redact", form=form, place=shown[0], more=len(shown) - 1))
 
 
 def _is_shown(one: ReviewedSolution) -> bool:

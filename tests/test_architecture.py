@@ -53,7 +53,7 @@ def _loaded(code: str) -> set[str]:
             {"numpy", "pandas", "scipy", "matplotlib", "sqlalchemy", "flask"},
         ),
         (
-            "import quem.solutions, quem.store.engine, quem.store.work, quem.store.progress",
+            "import quem.solutions, quem.store.database, quem.store.work, quem.store.standing",
             {"numpy", "pandas", "scipy", "matplotlib", "flask", "PIL"},
         ),
         (

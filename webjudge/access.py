@@ -10,7 +10,7 @@ from flask import Blueprint, current_app, g, redirect, request, url_for
 from sqlalchemy.exc import OperationalError
 from werkzeug.http import parse_cookie
 
-from quem.store.connecting import UnavailableError
+from quem.store.database import UnavailableError
 from quem.store.links import PATHS
 from quem.store.models import now
 from quem.store.people import (

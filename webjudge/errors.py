@@ -20,8 +20,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException
 
-from quem.store.connecting import UnavailableError
-from quem.store.engine import LostError
+from quem.store.database import LostError, UnavailableError
 from quem.store.uploads import TooLargeError, TooMuchError
 from quem.store.work import (
     ClosedError,

@@ -15,7 +15,7 @@ from waitress.channel import HTTPChannel
 from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
 
-from quem.store.connecting import THREADS, UnavailableError
+from quem.store.database import THREADS, UnavailableError
 from quem.store.uploads import MOST_OF_SUBJECT
 from webjudge.access import sender
 

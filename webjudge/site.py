@@ -17,12 +17,10 @@ from quem.solutions.checking import find_warnings
 from quem.solutions.model import signature
 from quem.solutions.sheets import is_unwritten
 from quem.store.care import WORDS_A_MINUTE, count_words
-from quem.store.connecting import THREADS
-from quem.store.drawing import recorded_draw
-from quem.store.engine import open_store
+from quem.store.database import THREADS, locate_database, open_store
 from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
-from quem.store.location import locate_database
 from quem.store.people import has_people, sync_everybody
+from quem.store.planned import recorded_draw
 from quem.store.reviewing import answered_changes, frozen_look, note_decisions
 from quem.store.studies import register_study, secret_of, solving_state, status_of
 from quem.studyfile.models import ExperienceSpec
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.solutions import Solution, Solutions
     from quem.solutions.model import Signature
-    from quem.store.engine import Store
+    from quem.store.database import Store
     from quem.store.layouts import Content
     from quem.store.living import Effect
     from quem.store.models import PersonRow, TaskRow

@@ -18,7 +18,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from quem.errors import QuemError
-from quem.store.connecting import THREADS
+from quem.store.database import THREADS
 from webjudge import create_app, open_site
 from webjudge.housekeeping import Housekeeping
 from webjudge.mailing import POST

@@ -117,8 +117,7 @@ def _copy(
 ) -> Copy:
     """Make one copy; the database is reopened, as it may have been replaced."""
     from quem.store.backup import back_up
-    from quem.store.engine import held_store
-    from quem.store.location import locate_database
+    from quem.store.database import held_store, locate_database
     from quem.store.uploads import UploadFolder
 
     uploads = UploadFolder(study)
@@ -142,9 +141,8 @@ def _tell(copy: Copy) -> None:
 
 
 def _restore(study: Path, copy: Path, database: str | None, *, replace: bool) -> None:
-    from quem.store.backup import uploads_beside
-    from quem.store.location import locate_database
-    from quem.store.restoring import restore_copy
+    from quem.store.backup import restore_copy, uploads_beside
+    from quem.store.database import locate_database
     from quem.store.uploads import UploadFolder
     from quem.studyfile.reading import read_study
 

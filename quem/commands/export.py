@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from quem.solutions import Solutions
-    from quem.store.engine import Store
+    from quem.store.database import Store
     from quem.store.exporting import SubmittedRanking
     from quem.studyfile.reading import StudyFile
 
@@ -98,9 +98,8 @@ def export(
     """
     from quem.errors import QuemError
     from quem.report.files import write_files
-    from quem.store.engine import held_store
+    from quem.store.database import held_store, locate_database
     from quem.store.exporting import submitted_rankings
-    from quem.store.location import locate_database
     from quem.studyfile.reading import draft_study
 
     if pseudonyms and archive is None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.method.core import Core
-    from quem.store.blindness import Guess
+    from quem.store.reviewing import Guess
 
     Floats = NDArray[np.float64]
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from quem.io.tables import SourceTable
     from quem.store.answers import Answer
-    from quem.store.blindness import RecordedBlinding
     from quem.store.care import Care
+    from quem.store.reviewing import RecordedBlinding
     from quem.studyfile import Declared
 
 # The columns of a long table.

@@ -16,7 +16,7 @@ from quem.panels.package import read_panel
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
 from quem.rankings.stored import session_of_study
 from quem.seal import seal_of
-from quem.store.location import locate_database
+from quem.store.database import locate_database
 from quem.studyfile.document import Document
 from quem.studyfile.reading import IN_MEMORY, draft_experience
 from quem.studyfile.runs import read_runs
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from quem.errors import Mistake
     from quem.panels.package import ReferencePanel
     from quem.seal import Seal
-    from quem.store.drawing import ProblemDraw
+    from quem.store.planned import ProblemDraw
     from quem.studyfile import Declared, ExperienceSpec
     from quem.studyfile.document import Loc
     from quem.studyfile.models import PanelSource
@@ -180,7 +180,7 @@ def _draw(session: Session, study_id: str) -> ProblemDraw | None:
     store = session_of_study(session, study_id)
     if store is None:
         return None
-    from quem.store.drawing import recorded_draw
+    from quem.store.planned import recorded_draw
 
     try:
         with store.read() as c:

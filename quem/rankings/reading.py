@@ -208,7 +208,7 @@ def _read_undecided(
                 f"{{from: store}} or {{from: {source.source}, file: ...}}"
             )
             return None, [file.document.mistake(("rankings",), message)]
-        from quem.store.engine import clear_refusals
+        from quem.store.database import clear_refusals
 
         with clear_refusals(session.place):
             return read_stored(file, store, reveal=session.reveal)

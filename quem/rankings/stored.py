@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from quem.rankings.entries import Rankings
     from quem.solutions import Solutions
     from quem.store.audit_log import AuditEvent
-    from quem.store.blindness import RecordedBlinding
     from quem.store.care import Care
-    from quem.store.engine import Store
+    from quem.store.database import DatabaseLocation, Store
     from quem.store.exporting import SubmittedRanking
-    from quem.store.location import DatabaseLocation
     from quem.store.models import PersonRow
+    from quem.store.reviewing import RecordedBlinding
     from quem.studyfile.declared import Declared
     from quem.studyfile.reading import StudyFile
 
@@ -44,7 +43,7 @@ def session_of_study(session: Session, study_id: str) -> Store | None:
     """
     if not session.place.may_hold_something:
         return None
-    from quem.store.engine import store_of
+    from quem.store.database import store_of
 
     return store_of(session.place, study_id)
 
@@ -54,7 +53,7 @@ def judging_minutes(session: Session, study_id: str) -> float | None:
     store = session_of_study(session, study_id)
     if store is None:
         return None
-    from quem.store.progress import minutes_a_solution
+    from quem.store.standing import minutes_a_solution
 
     try:
         with store.read() as c:
@@ -80,11 +79,10 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
     from quem.solutions import find_solutions
     from quem.store import studies
     from quem.store.audit_log import noteworthy
-    from quem.store.blindness import recorded_blinding
     from quem.store.care import care_of, care_warnings
     from quem.store.exporting import shown_digests, submitted_rankings
     from quem.store.people import people_of
-    from quem.store.reviewing import answered_changes
+    from quem.store.reviewing import answered_changes, recorded_blinding
 
     study_id = file.spec.id if file.spec else ""
     with store.read() as c:

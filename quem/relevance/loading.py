@@ -11,7 +11,7 @@ import numpy as np
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.rankings.stored import Session, read_submitted, session_of_study
 from quem.relevance.judgments import graded_pairs, judgments_of_session, judgments_of_table
-from quem.store.location import locate_database
+from quem.store.database import locate_database
 from quem.studyfile.reading import draft_relevance
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _of_session(
             "starts one, --database names another place, and `judgments` a table instead"
         )
         raise QuemError(Mistake(draft.name, message=message))
-    from quem.store.engine import clear_refusals
+    from quem.store.database import clear_refusals
 
     try:
         with clear_refusals(session.place):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import read_text
+from quem.store.backup import sync_folder
 from quem.store.clock import spent_on, stop_clock
-from quem.store.copying import sync_folder
 from quem.store.people import (
     EXPERIENCE,
     EXPERIENCE_AGAIN,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from quem.store.engine import Store
+    from quem.store.database import Store
     from quem.store.models import PersonRow, TaskRow, UploadRow
     from quem.store.state import AnswerState
     from quem.studyfile.relevance import JudgedSpec

@@ -2,5 +2,5 @@
 
 SQLAlchemy 2 over SQLite (beside the study file) or PostgreSQL. Neither pandas nor NumPy nor
 Flask are known here, so that the judging server stays small. Importing this package loads
-nothing: `quem analyze` asks `quem.store.location` first whether there is a store at all.
+nothing: `quem analyze` asks `quem.store.database` first whether there is a store at all.
 """

@@ -24,6 +24,7 @@ from sqlalchemy.exc import IntegrityError
 from quem import __version__
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import shown
+from quem.store.database import OLDER
 from quem.store.models import (
     Base,
     EventRow,
@@ -36,7 +37,6 @@ from quem.store.models import (
     UploadRow,
 )
 from quem.store.outbox import DOUBT
-from quem.store.schema import OLDER
 from quem.store.state import AnswerState, InvalidStateError, State, Text
 from quem.studyfile.document import dotted
 from quem.studyfile.schema import complaints

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from quem.store.drawing import record_draw
 from quem.store.layouts import arrange, layout_id
 from quem.store.models import Layout, PersonRow, StudyRow, TaskRow, now
-from quem.store.planned import Group
+from quem.store.planned import Group, record_draw
 from quem.store.work import task_of, tasks_of
 from quem.studyfile.blocks import PairCounts, deal_blocks
 

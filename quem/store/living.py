@@ -14,11 +14,10 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import selectinload
 
 from quem.errors import StudyWarning
-from quem.store.drawing import draw_of
 from quem.store.events import note_once
 from quem.store.layouts import Content
 from quem.store.models import Layout, PersonRow, TaskRow
-from quem.store.planned import Group, JudgingPlan
+from quem.store.planned import Group, JudgingPlan, draw_of
 from quem.store.work import LOADED
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from quem.solutions import Solution, Solutions
-    from quem.store.drawing import ProblemDraw
+    from quem.store.planned import ProblemDraw
     from quem.studyfile.relevance import JudgedSpec
 
 Contents = dict[str, Content | None]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, get_args
 from sqlalchemy import and_, bindparam, delete, exists, select, update
 
 from quem.errors import QuemError
-from quem.store.engine import SCRUB
+from quem.store.database import SCRUB
 from quem.store.events import record
 from quem.store.models import (
     PersonRow,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
 
-from quem.store.copying import sync_folder
+from quem.store.backup import sync_folder
 from quem.store.models import TaskRow, UploadRow
 from quem.store.solving import open_task
 from quem.store.work import SubmittedError, require_running

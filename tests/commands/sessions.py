@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from quem.store import assignment as dealing
 from quem.store import studies, work
-from quem.store.engine import open_store
-from quem.store.location import locate_database
+from quem.store.database import locate_database, open_store
 from quem.store.people import (
     people_of,
     sync_people,
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from quem.store.engine import Store
+    from quem.store.database import Store
     from quem.store.models import Kind, Life
 
 SOLVERS = ("S0", "S1", "S2", "S3", "sys")

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select, update
 
-from quem.store.engine import open_store, store_of
-from quem.store.location import locate_database
+from quem.store.database import locate_database, open_store, store_of
 from quem.store.models import EventRow, LetterRow, PersonRow
 from quem.store.outbox import KINDS, claim, decide, letters_of, queue_letter
 from quem.store.people import (
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from quem.store.engine import Store
+    from quem.store.database import Store
 
 Outcome = tuple[int, str, str]
 STUDY = "made-up"

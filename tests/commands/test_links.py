@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from quem.store.engine import store_of
-from quem.store.location import locate_database
+from quem.store.database import locate_database, store_of
 from quem.store.people import people_of, person_of_link
 from tests.webjudge.solving_sites import write_solving_study
 

@@ -15,8 +15,8 @@ from quem.rankings import Rankings
 from quem.rankings.pseudonyms import pseudonymize
 from quem.report.files import report_files
 from quem.store.answers import Answer
-from quem.store.blindness import Guess, RecordedBlinding
 from quem.store.care import Care
+from quem.store.reviewing import Guess, RecordedBlinding
 from quem.studyfile.models import Question
 from tests.blinding.searching import everything_in
 

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 
 import quem
 from quem.cli import main
-from quem.store.drawing import recorded_draw
 from quem.store.people import person_named
+from quem.store.planned import recorded_draw
 from quem.store.work import tasks_of
 from quem.studyfile.draw import digest_of_solutions, order_of_draw
 from tests.machines.made import call_of, run_of, write_run

@@ -14,7 +14,7 @@ import quem
 from quem.parts.blinding import closeness
 from quem.rankings import Rankings
 from quem.report.files import json_text
-from quem.store.blindness import Guess, RecordedBlinding
+from quem.store.reviewing import Guess, RecordedBlinding
 from tests.docs.schema import mistakes
 from tests.parts.made import random_ranks, study_of
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.engine import Store, open_store
-from quem.store.location import DatabaseLocation, locate_database
+from quem.store.database import DatabaseLocation, Store, locate_database, open_store
 from tests.store.made import prepare
 
 if TYPE_CHECKING:

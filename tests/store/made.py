@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from quem.store.engine import Store
+    from quem.store.database import Store
     from quem.store.models import Kind
 
 STUDY = "made-up"

@@ -13,7 +13,7 @@ from alembic.autogenerate import produce_migrations, render_python_code
 from alembic.migration import MigrationContext
 from sqlalchemy import TypeDecorator, create_engine
 
-from quem.store import schema
+from quem.store import database as schema
 from quem.store.models import Base
 
 if TYPE_CHECKING:

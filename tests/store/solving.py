@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pytest
 
     from quem.store.clock import Running
-    from quem.store.engine import Store
+    from quem.store.database import Store
     from quem.store.models import Kind, PersonRow, SolvingState
     from quem.store.work import Saved
 

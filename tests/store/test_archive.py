@@ -17,9 +17,8 @@ from sqlalchemy import select
 from quem.errors import QuemError
 from quem.store import studies
 from quem.store.archive import FORMAT, TABLES, archive_text, read_archive, restore_archive
-from quem.store.engine import open_store
+from quem.store.database import locate_database, open_store
 from quem.store.exporting import submitted_rankings
-from quem.store.location import locate_database
 from quem.store.models import TaskRow, UploadRow
 from quem.store.outbox import queue_letter
 from quem.store.people import (
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from quem.store.engine import Store
+    from quem.store.database import Store
 
 RICH = State(
     ranked=(("sys",), ("S1", "S3")),

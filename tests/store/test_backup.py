@@ -17,14 +17,12 @@ from sqlalchemy import text
 
 from quem.errors import QuemError
 from quem.store import studies
-from quem.store.backup import back_up, backup_state, stem_of, uploads_beside
-from quem.store.engine import open_store
-from quem.store.location import locate_database
+from quem.store.backup import back_up, backup_state, restore_copy, stem_of, uploads_beside
+from quem.store.database import locate_database, open_store
 from quem.store.outbox import UNKNOWN, letters_of, queue_letter
 from quem.store.people import (
     person_named,
 )
-from quem.store.restoring import restore_copy
 from quem.store.uploads import UploadFolder
 from tests.store.made import STUDY, ballot, prepare, save
 
@@ -32,8 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from quem.store.engine import Store
-    from quem.store.location import DatabaseLocation
+    from quem.store.database import DatabaseLocation, Store
 
 
 def names(folder: Path) -> set[str]:

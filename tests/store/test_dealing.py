@@ -36,7 +36,7 @@ from tests.store.made import (
 )
 
 if TYPE_CHECKING:
-    from quem.store.engine import Store
+    from quem.store.database import Store
 
 MANY = tuple(DeclaredJudge(id=f"J{number}") for number in range(1, 25))
 Key = tuple[str, int, int]

@@ -16,7 +16,7 @@ from quem.store.people import (
     people_of,
     person_named,
 )
-from quem.store.progress import progress_of
+from quem.store.standing import progress_of
 from quem.store.state import State
 from quem.store.work import PausedError
 from tests.store.made import (
@@ -35,7 +35,7 @@ from tests.store.made import (
 )
 
 if TYPE_CHECKING:
-    from quem.store.engine import Store
+    from quem.store.database import Store
     from quem.store.exporting import SubmittedRanking
     from quem.store.models import Life, StudyRow
 

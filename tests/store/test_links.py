@@ -40,7 +40,7 @@ from tests.store.made import (
 )
 
 if TYPE_CHECKING:
-    from quem.store.engine import Store
+    from quem.store.database import Store
 
 WORDS = State(
     ranked=(("S1",), ("S2", "S3")),

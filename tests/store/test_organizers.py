@@ -24,7 +24,7 @@ from tests.store.made import STUDY, events
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quem.store.engine import Store
+    from quem.store.database import Store
 
 AMY = Organizer(id="amy", name="Amy")
 BOB = Organizer(id="bob")

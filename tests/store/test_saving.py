@@ -38,7 +38,7 @@ from tests.store.made import (
 )
 
 if TYPE_CHECKING:
-    from quem.store.engine import Store
+    from quem.store.database import Store
 
 OTHER = State(ranked=(("S1",), ("S2",)), tray=("S3", "sys"))
 FULL = State(

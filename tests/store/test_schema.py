@@ -11,9 +11,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from quem.errors import QuemError
-from quem.store.engine import open_store, store_of
-from quem.store.location import locate_database
-from quem.store.schema import VERSIONS, upgrade
+from quem.store.database import VERSIONS, locate_database, open_store, store_of, upgrade
 from tests.patience import SECONDS
 from tests.store.made import STUDY, ballot, contents, prepare, save
 from tests.store.migration import lacking
@@ -21,8 +19,7 @@ from tests.store.migration import lacking
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from quem.store.engine import Store
-    from quem.store.location import DatabaseLocation
+    from quem.store.database import DatabaseLocation, Store
 
 ROOT = Path(__file__).parents[2]
 # Without what tests import, which takes seconds.
@@ -30,9 +27,9 @@ OPEN = """
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from quem.store.engine import open_store
+from quem.store.database import open_store
 from quem.store.people import sync_people
-from quem.store.location import locate_database
+from quem.store.database import locate_database
 from quem.store.studies import register_study
 store = open_store(locate_database(Path("study.yaml"), sys.argv[1]))
 with store.write() as c:

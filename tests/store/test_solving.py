@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.store.clock import Running
-    from quem.store.engine import Store
+    from quem.store.database import Store
 
 
 @given(st.integers(1, 12))

@@ -21,11 +21,11 @@ from quem.store.people import (
     revoke_link,
 )
 from quem.store.planned import Group, JudgingPlan
-from quem.store.progress import progress_of
 from quem.store.standing import (
     Span,
     counts_by_status,
     judges_standing,
+    progress_of,
     share_of_answers,
     task_counts,
 )
@@ -35,7 +35,7 @@ from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import BEST_FIRST, PLAN, SOLVERS, STUDY, dealt, judge, prepare, save
 
 if TYPE_CHECKING:
-    from quem.store.engine import Store
+    from quem.store.database import Store
     from quem.store.models import Kind
 
 PEOPLE = tuple(f"J{number}" for number in range(1, 10))

@@ -20,9 +20,14 @@ from sqlalchemy.exc import OperationalError
 
 from quem.errors import QuemError
 from quem.store import work
-from quem.store.connecting import BusyError
-from quem.store.engine import LostError, clear_refusals, open_store, store_of
-from quem.store.location import locate_database
+from quem.store.database import (
+    BusyError,
+    LostError,
+    clear_refusals,
+    locate_database,
+    open_store,
+    store_of,
+)
 from quem.store.state import State
 from quem.store.work import Saved, current_state
 from tests.patience import SECONDS
@@ -31,8 +36,7 @@ from tests.store.made import BEST_FIRST, STUDY, ballot, judge, prepare, revision
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from quem.store.engine import Store
-    from quem.store.location import DatabaseLocation
+    from quem.store.database import DatabaseLocation, Store
 
 NOBODY = 65534
 LOCK = """

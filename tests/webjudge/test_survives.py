@@ -18,7 +18,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from quem.store.connecting import THREADS
+from quem.store.database import THREADS
 from tests.patience import SECONDS, until
 from tests.postgres import running_postgres
 from tests.served import Browserless, Served, all_ranked, number_of, write_judging_study

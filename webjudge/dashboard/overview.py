@@ -20,7 +20,6 @@ from quem.store.living import effect_warning
 from quem.store.models import Life, now
 from quem.store.outbox import count_failed
 from quem.store.people import people_of
-from quem.store.progress import progress_of
 from quem.store.reviewing import count_unreviewed
 from quem.store.standing import (
     WAITED_FOR,
@@ -28,6 +27,7 @@ from quem.store.standing import (
     TaskCount,
     counts_by_status,
     judges_standing,
+    progress_of,
     share_of_answers,
     task_counts,
 )

@@ -1,31 +1,23 @@
-"""Connections to a store: durable, one writer at a time, and clear words where there is none."""
+"""Where a study's store is, told without loading a database library."""
 
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 import threading
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from time import monotonic
-from typing import TYPE_CHECKING
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import event, select
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy import URL, create_engine, event, inspect, select, text
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
-from quem.errors import FileError, QuemError
-from quem.store.connecting import (
-    PATIENCE,
-    THREADS,
-    BusyError,
-    UnavailableError,
-    busy_timeout,
-    engine_of,
-    refusal,
-)
-from quem.store.models import StudyRow
-from quem.store.schema import make_tables, version_of
+from quem.errors import FileError, Mistake, QuemError
+from quem.store.models import Base, StudyRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,7 +25,232 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
     from sqlalchemy.pool import PoolProxiedConnection
 
-    from quem.store.location import DatabaseLocation
+DATABASE_VARIABLE = "QUEM_DATABASE_URL"
+
+
+@dataclass(frozen=True)
+class DatabaseLocation:
+    """Where a database is."""
+
+    url: str  # as SQLAlchemy takes it; may hold a password, so show `name` instead
+    name: str  # for messages
+    file: Path | None = None  # the file of an SQLite database
+
+    @property
+    def may_hold_something(self) -> bool:
+        """Whether there is anything to connect to."""
+        return self.file is None or self.file.is_file()
+
+
+def locate_database(study: Path, database: str | None = None) -> DatabaseLocation:
+    """Say where the store of a study is."""
+    database = database or os.environ.get(DATABASE_VARIABLE, "")
+    if not database:
+        return _sqlite(study.with_suffix(".sqlite3"))
+    scheme, mark, rest = database.partition("://")
+    if not mark:
+        return _sqlite(Path(database))
+    if scheme.partition("+")[0] == "sqlite":
+        return _sqlite(Path(rest.removeprefix("/").partition("?")[0]))
+    if scheme in ("postgres", "postgresql"):
+        scheme = "postgresql+psycopg"
+    place = rest.rpartition("@")[2].partition("?")[0]
+    return DatabaseLocation(f"{scheme}://{rest}", f"{scheme.partition('+')[0]}://{place}")
+
+
+def _sqlite(file: Path) -> DatabaseLocation:
+    return DatabaseLocation(f"sqlite:///{file.absolute()}", str(file), file)
+
+
+# Seconds that a writer waits for other writers, of this process and of others.
+PATIENCE = 5.0
+
+
+class UnavailableError(Exception):
+    """Nothing can be written now."""
+
+
+class BusyError(UnavailableError):
+    """Somebody else writes for too long."""
+
+    def __init__(self) -> None:
+        super().__init__("the database is busy")
+
+
+# Requests that a server works on at once; more only wait for each other.
+THREADS = 8
+_PRAGMAS = (
+    "PRAGMA synchronous = FULL",
+    # On macOS fsync leaves data in the drive's memory; elsewhere these change nothing.
+    "PRAGMA fullfsync = ON",
+    "PRAGMA checkpoint_fullfsync = ON",
+    "PRAGMA foreign_keys = ON",
+)
+# Unless a commit waits for even more than that, it waits for the disk.
+_DURABLE = f"""
+SELECT set_config('lock_timeout', '{int(PATIENCE * 1000)}', false),
+    CASE WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
+    THEN set_config('synchronous_commit', 'on', false) END
+"""
+_POLL_SECONDS = 0.02
+# It logs a traceback of each connection that broke, which whoever used it hears of too.
+logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
+
+
+def engine_of(place: DatabaseLocation, threads: int = THREADS) -> Engine:
+    """Make an engine, which connects when it is first used."""
+    try:
+        # A file's name may hold a question mark, which ends the place in a URL.
+        file = place.file and URL.create("sqlite", database=str(place.file.absolute()))
+        engine = create_engine(
+            file or place.url,
+            pool_size=threads,
+            max_overflow=threads + 4,  # for what is done beside answering
+            pool_timeout=PATIENCE,
+            pool_use_lifo=True,
+        )
+    except ModuleNotFoundError as error:
+        advice = "pip install 'quem[postgres]'" if error.name == "psycopg" else "install it"
+        raise refusal(place, f"needs the package {error.name}; {advice}") from None
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        raise refusal(
+            place, "is not a database URL; use a value such as postgresql://user@host/name"
+        ) from None
+    is_file = engine.dialect.name == "sqlite"
+    event.listen(engine, "connect", _prepare if is_file else _prepare_server)
+    event.listen(engine, "begin", _begin if is_file else _begin_on_server)
+    return engine
+
+
+def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401  a DBAPI connection
+    # Python's driver would otherwise decide for itself when a transaction begins.
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    for pragma in (busy_timeout(PATIENCE), *_PRAGMAS):
+        cursor.execute(pragma)
+    _write_ahead(cursor)
+    cursor.close()
+
+
+def _write_ahead(cursor: sqlite3.Cursor) -> None:
+    """Log changes ahead. Of several that begin so in a new file SQLite turns all but one away.
+
+    It does so at once, whatever the busy timeout, since each has started to read.
+    """
+    until = monotonic() + PATIENCE
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or monotonic() >= until:
+                raise
+            sleep(_POLL_SECONDS)
+        else:
+            return
+
+
+def _begin(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if not options.get("quem_writes", False):
+        connection.exec_driver_sql("BEGIN")
+        return
+    connection.exec_driver_sql(busy_timeout(options.get("quem_patience", PATIENCE)))
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    connection.exec_driver_sql(busy_timeout(PATIENCE))
+
+
+def busy_timeout(seconds: float) -> str:
+    """Write how long SQLite is to wait for a lock."""
+    return f"PRAGMA busy_timeout = {int(seconds * 1000)}"
+
+
+def _prepare_server(connection: Any, _: object) -> None:  # noqa: ANN401  a DBAPI connection
+    """Let a commit on PostgreSQL return only when it is on the disk, and never wait for ever."""
+    with connection.cursor() as cursor:
+        cursor.execute(_DURABLE)
+    connection.commit()
+
+
+def _begin_on_server(connection: Connection) -> None:
+    patience = connection.get_execution_options().get("quem_patience", PATIENCE)
+    if patience < PATIENCE:
+        # Zero would be for ever.
+        milliseconds = max(1, int(patience * 1000))
+        connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
+
+
+def refusal(place: DatabaseLocation, message: str) -> QuemError:
+    """Make the error of a database that cannot be used."""
+    return QuemError(Mistake(place.name, message=message))
+
+
+# Those of `migrations`; the last is that of the models.
+VERSIONS = ("0007",)
+OLDER = (
+    "was written by an older quem; that version reads it, and its `quem export STUDY --format csv` "
+    "carries the rankings over"
+)
+_OURS = {"study", "revision"}
+# Any number, the same in every process: who holds it in PostgreSQL makes the tables.
+_LOCK = 7_319_044_512
+
+
+def make_tables(engine: Engine, name: str) -> None:
+    """Make or migrate the tables of a database; of several processes one does, the others wait."""
+    with engine.connect() as c:
+        if version_of(c, name) == VERSIONS[-1]:
+            return
+    with engine.connect().execution_options(quem_writes=True) as c, c.begin():
+        if engine.dialect.name == "postgresql":
+            c.execute(text("SET LOCAL lock_timeout = 0"))  # however long the other one takes
+            c.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
+        version = version_of(c, name)
+        if not version:
+            _make(c)
+        elif version != VERSIONS[-1]:
+            upgrade(c)
+
+
+def _make(c: Connection) -> None:
+    """Make the newest tables at once, as all migrations together would.
+
+    Alembic would take a tenth of a server's memory for its whole life, to do this once.
+    """
+    Base.metadata.create_all(c)
+    c.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)"))
+    c.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": VERSIONS[-1]})
+
+
+def upgrade(c: Connection) -> None:
+    """Run the migrations that a database lacks."""
+    from alembic.command import upgrade
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", "quem.store:migrations")
+    config.attributes["connection"] = c
+    upgrade(config, "head")
+
+
+def version_of(c: Connection, name: str) -> str:
+    """The version of the tables of a database; empty where it has none."""
+    try:
+        with c.begin_nested():
+            version = c.execute(text("SELECT version_num FROM alembic_version")).scalar() or ""
+    except DatabaseError:
+        version = ""
+    if version in VERSIONS:
+        return str(version)
+    tables = set(inspect(c).get_table_names())
+    if not tables:
+        return ""
+    message = "holds tables of another program; use a separate database for quem"
+    if tables >= _OURS and tables & {"alembic_version", "quem_version"}:
+        is_newer = version > VERSIONS[-1]
+        newer = f"was written by a newer quem (version {version} of its tables); update quem"
+        message = newer if is_newer else OLDER
+    raise QuemError(Mistake(name, message=message))
+
 
 _log = logging.getLogger(__name__)
 # Set in the `info` of a session whose transaction deleted what must not even stay as bytes.

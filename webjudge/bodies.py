@@ -36,7 +36,7 @@ def _check_files(files: list[str]) -> list[str]:
 
 def _check_language(code: str) -> str:
     if code not in LANGUAGES:
-        raise ValueError("is no language of the pages")
+        raise ValueError("not a language of the pages")
     return code
 
 

@@ -401,11 +401,12 @@ def _mine(c: Session, person: PersonRow) -> list[TaskRow]:
 
 def _dealt(c: Session, person: PersonRow) -> list[TaskRow]:
     """A judge's ballots, dealt now where the study has some that they lack."""
-    if is_assigned(site().plan, tasks_of(c, person.key)):
-        return _mine(c, person)
-    with site().store.write() as writer:
-        assign_ballots(writer, person.key, site().plan)
-        return _mine(writer, person)
+    tasks = tasks_of(c, person.key)
+    if not is_assigned(site().plan, tasks):
+        with site().store.write() as writer:
+            assign_ballots(writer, person.key, site().plan)
+            tasks = tasks_of(writer, person.key)
+    return [task for task in tasks if site().plan.find(task)]
 
 
 def _makers(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -199,7 +199,14 @@ def judge_page(
 def page_text(sheet: Sheet | None, address: Callable[..., str] | None = None) -> Markup:
     """A page of text in the reader's language, or as it is."""
     translated = sheet and sheet.translations.get(spoken(), sheet)
-    return render_page_text(translated, address, gone=_phrase("gone"))
+    gone, _ = _phrases(spoken())
+    return render_page_text(translated, address, gone=gone)
+
+
+@cache
+def _phrases(_language: str) -> tuple[str, Phrases]:
+    """What stands in the place of a part that is gone, or of other parts, in a language."""
+    return _phrase("gone"), Phrases(_phrase("formula"), partial(_phrase, "more"))
 
 
 def _phrase(name: str, *values: int) -> str:
@@ -378,9 +385,9 @@ def _item(
     gid, rendered = ballot.public_id, Rendered((), 0)
     losses: Sequence[Any] = ()
     if is_there := solution is not None and (content is None or content.is_in(item)):
-        phrases = Phrases(_phrase("formula"), partial(_phrase, "more"))
+        gone, phrases = _phrases(spoken())
         address = _addresses(site, area, gid, solution.files)
-        rendered = render_solution(solution, address, gone=_phrase("gone"), phrases=phrases)
+        rendered = render_solution(solution, address, gone=gone, phrases=phrases)
         losses = losses_of(solution.files) if area.is_preview else ()
     return {
         "label": item.letter,

@@ -8,10 +8,7 @@ from quem.store import assignment as dealing
 from quem.store import studies, work
 from quem.store.engine import open_store
 from quem.store.location import locate_database
-from quem.store.people import (
-    people_of,
-    sync_people,
-)
+from quem.store.people import people_of, sync_people
 from quem.store.planned import Group, JudgingPlan
 from quem.store.state import Comparison, State
 from quem.studyfile.reading import read_study

@@ -19,12 +19,7 @@ from quem.store.engine import Store, open_store
 from quem.store.events import record
 from quem.store.location import locate_database
 from quem.store.models import EventRow, PersonRow, TaskRow
-from quem.store.people import (
-    issue_link,
-    people_of,
-    person_named,
-    sync_people,
-)
+from quem.store.people import issue_link, people_of, person_named, sync_people
 from quem.store.planned import Group, JudgingPlan
 from quem.store.reviewing import answer_change
 from quem.store.state import State

@@ -11,11 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from quem.store import studies
 from quem.store.assignment import assign_labels
 from quem.store.exporting import shown_digests, submitted_rankings
-from quem.store.people import (
-    erase,
-    people_of,
-    person_named,
-)
+from quem.store.people import erase, people_of, person_named
 from quem.store.progress import progress_of
 from quem.store.state import State
 from quem.store.work import PausedError

@@ -275,7 +275,7 @@ def test_a_study_is_led_by_keyboard(
             press(page, question)
             press(page, answer)
             assert state.inner_text() == then
-        expect(page.locator("#report").get_by_text("run 1")).to_be_visible()
+        expect(page.locator("#report #files")).to_be_visible()
         press(page, "Comments")
         assert "A daring plan." in page.inner_text("main")
 

@@ -138,7 +138,8 @@ def test_links_ask_for_the_review(browser: Browser, tmp_path: Path) -> None:
     site = named_site(tmp_path)
     with at_dashboard(browser, site) as dashboard:
         page = dashboard.page
-        page.get_by_role("button", name="Create link").click()
+        page.get_by_role("link", name="Invite").click()
+        page.get_by_role("button", name="Create 1 link").click()
         expect(page.locator("h1")).to_have_text("5 of 5 solutions are not reviewed")
         dashboard.check()
         expect(page.locator(".btn.primary")).to_have_text("Review them (2 minutes)")

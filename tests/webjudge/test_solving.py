@@ -187,7 +187,7 @@ def test_a_bomb_and_too_many_files(app: Flask, site: Site, monkeypatch: pytest.M
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("word/document.xml", b" " * 300_000_000)
     assert one.upload(gid, "a.docx", bomb.getvalue()).status_code == 422
-    monkeypatch.setattr("webjudge.solving._MOST_FILES", 3)
+    monkeypatch.setattr("webjudge.solving.MOST_FILES", 3)
     ids = [one.upload(gid, "a.png", png(c)).json["id"] for c in ("red", "blue", "lime")]  # type: ignore[index]
     one.save(gid, 0, "", *ids)
     assert "3 files at most" in one.upload(gid, "b.png", png("black")).text

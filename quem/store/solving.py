@@ -1,4 +1,4 @@
-"""Subjects at work: a problem is started, goes on, and ends when its time is over."""
+"""Subjects at work: a problem begins, continues, and ends when its time is over."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run_clock(
     *,
     take: bool = False,
 ) -> TaskRow:
-    """Go on with the clock of a task: at work, in a pause, or away."""
+    """Continue the clock of a task: at work, in a pause, or away."""
     task = open_task(c, person, public_id)
     if task.ended or task.opened_at is None:
         return task

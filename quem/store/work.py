@@ -262,7 +262,7 @@ def _require_fit(c: Session, task: TaskRow, change: Change, life: str) -> None:
 
 
 def lock_session(c: Session, person: PersonRow) -> str:
-    """The state of the session of a person, who is there yet.
+    """The state of a person's session; refuses one who has gone.
 
     Closing the session and erasing the person wait for this transaction. Everybody locks in the
     order study, person, task, so that nobody waits in a circle.

@@ -18,12 +18,7 @@ from quem.store.audit_log import stamp_of
 from quem.store.database import Store, locate_database, open_store
 from quem.store.events import record
 from quem.store.models import EventRow, PersonRow, TaskRow
-from quem.store.people import (
-    issue_link,
-    people_of,
-    person_named,
-    sync_people,
-)
+from quem.store.people import issue_link, people_of, person_named, sync_people
 from quem.store.planned import Group, JudgingPlan
 from quem.store.reviewing import answer_change
 from quem.store.state import State

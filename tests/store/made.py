@@ -13,10 +13,7 @@ from quem.store import assignment as dealing
 from quem.store import studies, work
 from quem.store.layouts import Content
 from quem.store.models import Base, EventRow, PersonRow, RevisionRow, TaskRow
-from quem.store.people import (
-    person_named,
-    sync_people,
-)
+from quem.store.people import person_named, sync_people
 from quem.store.planned import Group, JudgingPlan
 from quem.store.state import (
     FIELDS,

@@ -11,12 +11,7 @@ from sqlalchemy import select
 from quem.store import clock, solving, studies, work
 from quem.store.assignment import assign_tasks
 from quem.store.models import TaskRow
-from quem.store.people import (
-    consent,
-    people_of,
-    person_named,
-    sync_people,
-)
+from quem.store.people import consent, people_of, person_named, sync_people
 from quem.store.state import AnswerState
 from quem.store.work import Change
 from quem.studyfile.models import Person

@@ -35,17 +35,7 @@ from quem.store.state import Comparison, State
 from quem.store.uploads import UploadFolder
 from quem.store.work import add_seconds
 from tests.store import solving as session
-from tests.store.made import (
-    PLAN,
-    STUDY,
-    ballot,
-    contents,
-    dealt,
-    judge,
-    prepare,
-    save,
-    states,
-)
+from tests.store.made import PLAN, STUDY, ballot, contents, dealt, judge, prepare, save, states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -15,9 +15,7 @@ from sqlalchemy import update
 from quem.store import assignment as dealing
 from quem.store import studies, work
 from quem.store.models import TaskRow, now
-from quem.store.people import (
-    people_of,
-)
+from quem.store.people import people_of
 from quem.store.planned import Group, JudgingPlan
 from quem.store.work import NotAssignedError
 from quem.studyfile.blocks import PairCounts

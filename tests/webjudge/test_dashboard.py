@@ -15,12 +15,7 @@ from quem.errors import StudyWarning
 from quem.store.audit_log import audit_events
 from quem.store.exporting import submitted_rankings
 from quem.store.models import now
-from quem.store.people import (
-    decline,
-    erase,
-    people_of,
-    person_named,
-)
+from quem.store.people import decline, erase, people_of, person_named
 from quem.store.state import Comparison, State, Verdict
 from quem.store.studies import reveal, status_of
 from quem.store.work import tasks_of

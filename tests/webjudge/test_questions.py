@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quem.store import studies
-from quem.store.people import (
-    erase,
-    person_named,
-)
+from quem.store.people import erase, person_named
 from tests.served import all_ranked, write_judging_study
 from tests.webjudge.sites import enter_dashboard
 from tests.webjudge.test_judging import data_of, enter, gids, put

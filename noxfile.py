@@ -148,6 +148,8 @@ def lint(session: nox.Session) -> None:
     session.run("python", "-m", "tests.languages.catalogs")
     workflows = sorted(str(path) for path in Path(".github/workflows").iterdir())
     session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
+    session.run("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml")
+    session.run("hadolint", "Containerfile")
     _provide_node(session)
     lock, installed = Path("package-lock.json"), Path("node_modules/.package-lock.json")
     if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:

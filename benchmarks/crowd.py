@@ -27,8 +27,8 @@ from web_servers import PROBLEMS, Quem, order
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from quem.store.layouts import Item, as_stored, layout_id  # noqa: E402
-from quem.store.models import Layout, PersonRow, RevisionRow, TaskRow, now  # noqa: E402
+from quem.store.layouts import layout_id  # noqa: E402
+from quem.store.models import Item, Layout, PersonRow, RevisionRow, TaskRow, now  # noqa: E402
 from quem.store.people import DEFAULT, issue_link, issue_links, people_of, person_named, sync_people  # noqa: E402
 from quem.store.state import State  # noqa: E402
 from quem.studyfile.models import Judge as DeclaredJudge  # noqa: E402
@@ -174,7 +174,7 @@ def _fill(c: Session, site: Site, judges: list[int]) -> None:
             if content
         ]
         layout = layout_id(site.secret, public, items)
-        layouts.append({"task_key": key, "id": layout, "items": as_stored(items)})
+        layouts.append({"task_key": key, "id": layout, "items": items})
         shown.append({"held": key, "now": layout})
         state = State(ranked=tuple((one.solver,) for one in items)).to_json()
         revisions += [

@@ -56,7 +56,7 @@ def main() -> int:
 def made(source: Path, folder: Path) -> tuple[float, float]:
     """Make a study; gives the seconds until all is read, and until all is written."""
     begun = time.perf_counter()
-    draft = draft_of(source, collect(source))
+    draft = draft_of([source], collect([source]))
     read = time.perf_counter() - begun
     place = folder / str(len(list(folder.iterdir())) if folder.exists() else 0)
     write_draft(draft, place)

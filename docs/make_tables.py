@@ -1,12 +1,13 @@
-"""Write keys of study files and measures into docs/reference: ``python docs/make_tables.py``.
+"""Write keys, measures, and remedies of warnings into docs: ``python docs/make_tables.py``.
 
 The models in ``quem.studyfile`` declare each key with its default, its choices and its help. A
 table of a page holds the keys of those sections that it has a row of already. The measures are
-those of ``quem.lists``.
+those of ``quem.lists``; remedies of warnings are those of the rules that declare them.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -25,14 +26,16 @@ if TYPE_CHECKING:
 
     from pydantic.fields import FieldInfo
 
-FOLDER = Path(__file__).parent / "reference"
+FOLDER = Path(__file__).parent
 PAGES: dict[str, type[BaseModel]] = {
-    "study-file.md": ExperienceSpec,
-    "study-options.md": OptionsSpec,
-    "study-retrieval.md": RetrievalSpec,
-    "study-dialogue.md": DialogueSpec,
-    "study-relevance.md": RelevanceSpec,
+    "reference/study-file.md": ExperienceSpec,
+    "how-to/options.md": OptionsSpec,
+    "how-to/retrieval.md": RetrievalSpec,
+    "how-to/dialogue.md": DialogueSpec,
+    "how-to/pooling.md": RelevanceSpec,
 }
+MEASURES = FOLDER / "reference/measures.md"
+WARNINGS = FOLDER / "reference/warnings.md"
 _HEAD = "| key | what it is | default | allowed |\n|---|---|---|---|\n"
 _TABLE = re.compile(re.escape(_HEAD) + r"((?:\|[^\n]*\n)+)")
 _MAPPING = "mapping"
@@ -152,10 +155,36 @@ def with_measures() -> str:
         cells = (f"`{one.name}`", *names, one.truth)
         rows.append(f"|{'|'.join(f' {cell} ' if cell else ' ' for cell in cells)}|\n")
     table = _MEASURES_HEAD + "".join(rows)
-    return _MEASURES.sub(lambda _: table, (FOLDER / "measures.md").read_text(encoding="utf-8"))
+    return _MEASURES.sub(lambda _: table, MEASURES.read_text(encoding="utf-8"))
+
+
+def remedies() -> dict[str, str]:
+    """Map each code of a warning to the remedy that its rule declares as a literal."""
+    found = {}
+    for path in (FOLDER.parent / "quem").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and node.args:
+                remedy = next((one.value for one in node.keywords if one.arg == "remedy"), None)
+                if isinstance(node.args[0], ast.Constant) and isinstance(remedy, ast.Constant):
+                    found[str(node.args[0].value)] = str(remedy.value)
+    return found
+
+
+def with_remedies() -> str:
+    """Fill in what the code says to do about a warning."""
+    text = WARNINGS.read_text(encoding="utf-8")
+    for code, remedy in remedies().items():
+        text = re.sub(
+            rf"^(\| `{code}` \|.*\| )[^|]*( \|)$",
+            lambda row, remedy=remedy: row[1] + remedy + row[2],
+            text,
+            flags=re.MULTILINE,
+        )
+    return text
 
 
 if __name__ == "__main__":
-    (FOLDER / "measures.md").write_text(with_measures(), encoding="utf-8")
+    MEASURES.write_text(with_measures(), encoding="utf-8")
+    WARNINGS.write_text(with_remedies(), encoding="utf-8")
     for page in PAGES:
         (FOLDER / page).write_text(with_tables(page), encoding="utf-8")

@@ -86,7 +86,7 @@ class FileError(QuemError):
 class StudyWarning:
     """A caution attached to a result, which remains valid."""
 
-    code: str  # short and stable, such as ``few-subjects``; listed in ``docs/reference/warnings``
+    code: str  # short and stable, such as ``few-subjects``; in ``docs/reference/warnings.md``
     message: str  # one sentence: what was observed; what it does to the result; what to do
 
 

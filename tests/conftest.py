@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,7 +16,6 @@ from tests.postgres import Postgres, running_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 # Programs that are started inherit it if Ctrl-C is ignored, as in the background of a shell.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -32,6 +34,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(folder))
+        # What is printed to be run next is named as on a machine where quem is on the path.
+        patch.delenv("UV_RUN_RECURSION_DEPTH", raising=False)
+        patch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
         yield folder
 
 

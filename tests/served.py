@@ -24,11 +24,11 @@ import pytest
 from waitress import wasyncore
 from waitress.server import create_server
 
-from quem.store.ballots import ballots_of, current_state
 from quem.store.engine import store_of
 from quem.store.location import locate_database
 from quem.store.people import people_of
 from quem.store.state import State
+from quem.store.work import current_state, tasks_of
 from quem.studyfile.reading import read_study
 from tests.patience import SECONDS
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from quem.store.ballots import AssignedBallot
+    from quem.store.models import TaskRow
 
 _LINK = re.compile(r"https?://\S+/(?:j|d)/\S+")
 
@@ -187,16 +187,14 @@ class Served:
                 j for j in people_of(c, read_study(self.study).id, "judge") if j.id == judge
             )
             ballot = next(
-                b
-                for b in ballots_of(c, person.key)
-                if (b.problem, b.occasion) == (problem, occasion)
+                b for b in tasks_of(c, person.key) if (b.problem, b.occasion) == (problem, occasion)
             )
             state = current_state(c, ballot).renamed(label_of(ballot)).to_json()
         store.close()
         return {"state": state, "revision": ballot.head, "submitted": ballot.is_submitted}
 
 
-def label_of(ballot: AssignedBallot) -> dict[str, str]:
+def label_of(ballot: TaskRow) -> dict[str, str]:
     """Solver to label."""
     return ballot.layout.letters if ballot.layout else {}
 

@@ -53,7 +53,7 @@ def _loaded(code: str) -> set[str]:
             {"numpy", "pandas", "scipy", "matplotlib", "sqlalchemy", "flask"},
         ),
         (
-            "import quem.solutions, quem.store.engine, quem.store.ballots, quem.store.progress",
+            "import quem.solutions, quem.store.engine, quem.store.work, quem.store.progress",
             {"numpy", "pandas", "scipy", "matplotlib", "flask", "PIL"},
         ),
         (

@@ -29,6 +29,8 @@ VENDORED = {f"{VENDOR}/{name}" for name in NAMES}
 # What a page with all Latin letters fetches.
 LATIN = {name for name in NAMES if "-latin-wght-" in name}
 
+# Bytes of quem and of all that it needs, without compiled files.
+LARGEST_INSTALLATION = 400_000_000
 # The fonts that smaller ones are made of.
 WHOLE = set(BASIC.values())
 # Stands in for npm: it installs what the lock file asks for, without a network.
@@ -253,8 +255,8 @@ def backend_process(call: str, tree: Path, *, programs: Path) -> subprocess.Comp
     )
 
 
-def test_installed_wheel_analyses_from_another_folder(wheel: Path, tmp_path: Path) -> None:
-    """In an empty environment, from another folder, ``quem`` starts a study and reports on it."""
+def test_installed_wheel_works_from_another_folder(wheel: Path, tmp_path: Path) -> None:
+    """In an empty environment, from another folder, ``quem`` starts, serves, and reports."""
     environment, home = tmp_path / "environment", tmp_path / "home"
     home.mkdir()
     uv = find_uv_bin()
@@ -264,6 +266,8 @@ def test_installed_wheel_analyses_from_another_folder(wheel: Path, tmp_path: Pat
     scripts = environment / ("Scripts" if os.name == "nt" else "bin")
     install = [uv, "pip", "install", "--quiet", "--python", str(scripts / "python"), str(wheel)]
     subprocess.run(install, check=True)
+    files = (path for path in environment.rglob("*") if path.suffix != ".pyc")
+    assert sum(path.stat().st_size for path in files if path.is_file()) < LARGEST_INSTALLATION
 
     variables = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL_ENV"))}
 
@@ -282,6 +286,13 @@ def test_installed_wheel_analyses_from_another_folder(wheel: Path, tmp_path: Pat
     run(quem, "init", "mine")
     assert "years" in run(quem, "analyze", "mine/study.yaml")
     assert (home / "mine" / "study-report" / "report.html").stat().st_size > 50_000
+    run(quem, "init", "judged", "--judging")
+    command = [quem, "serve", "judged", "--port", "0"]
+    settings = {**variables, "HOME": str(home)}
+    with subprocess.Popen(command, cwd=home, env=settings, stdout=subprocess.PIPE) as server:
+        assert server.stdout is not None
+        assert b"My judging session: trial" in server.stdout.readline()
+        server.terminate()
     where = "from quem.resources import resource; print(resource('studies') / 'p3-1997')"
     study = Path(run(str(scripts / "python"), "-c", where).strip())
     assert study.is_relative_to(environment)

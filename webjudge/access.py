@@ -4,38 +4,36 @@ from __future__ import annotations
 
 import datetime as dt
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from flask import (
-    Blueprint,
-    abort,
-    current_app,
-    g,
-    make_response,
-    redirect,
-    render_template,
-    request,
-    url_for,
-)
+from flask import Blueprint, current_app, g, redirect, request, url_for
 from sqlalchemy.exc import OperationalError
 from werkzeug.http import parse_cookie
 
 from quem.store.connecting import UnavailableError
-from quem.store.desk import desk_of_session
 from quem.store.links import PATHS
 from quem.store.models import now
 from quem.store.people import (
     ROLES,
+    consent,
+    decline,
     note_session,
     person_of_link,
     person_of_session,
+    record_visit,
     sign_in,
     sign_out,
+    visited_recently,
 )
-from quem.store.studies import status_of
-from webjudge.languages import choose_language, gettext, marked
+from quem.store.studies import solving_state, status_of
+from quem.store.work import ClosedError
+from webjudge.bodies import ConsentForm, LanguageForm
+from webjudge.errors import RefusedError, message_page
+from webjudge.languages import choose_language, keep_language
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Container
+
     from flask import Flask
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response
@@ -58,17 +56,6 @@ _HOMES: dict[Role, str] = {
     "subject": "solve.home",
 }
 _NOTED = dt.timedelta(minutes=10)
-NO_LINK = marked("To open this page, use the private link the organizer sent you.")
-_RETURN = marked("Open your private link again.")
-_NO_DASHBOARD_SESSION = (
-    "Open your private dashboard link again. If it is lost or was replaced, create a new one with "
-    "quem links organizers --reissue."
-)
-_ENDED = marked("This link is invalid or has been replaced. Ask the organizer for a new one.")
-_ENDED_DASHBOARD = (
-    "This link is invalid or has been replaced. The person who runs the server can create a new "
-    "one with quem links organizers --reissue."
-)
 
 
 def site() -> Site:
@@ -79,55 +66,115 @@ def site() -> Site:
     return current_site
 
 
+@access.before_app_request
+def _speak() -> None:
+    choose_language(site())
+
+
 def current_person(c: Session, role: Role) -> PersonRow:
-    """The judge or the subject whose browser this is, found once in a request, or answer 401."""
-    if role not in g:
-        _know(role, _signed_in(c, role))
-    person: PersonRow | None = g.get(role)
+    """The person whose browser this is; answers 401 where nobody is signed in."""
+    person = _signed_in(c, role)
     if person is None:
-        abort(401, gettext(NO_LINK))
+        raise RefusedError("dashboard-lacking" if role == "organizer" else "link-lacking")
+    choose_language(site(), person)
     return person
 
 
-def _know(role: Role, person: PersonRow | None) -> None:
-    setattr(g, role, person)
-    choose_language(site(), person)
-
-
 def _signed_in(c: Session, role: Role) -> PersonRow | None:
-    session = request.cookies.get(_cookie(role), "")
-    return person_of_session(c, site().id, role, session) if session else None
+    held = held_session(role)
+    return person_of_session(c, site().id, role, held) if held else None
 
 
-def find_desk(c: Session, gid: str) -> None:
-    """Find the judge whose browser this is, with what they work on, or answer 401."""
-    session = request.cookies.get(_cookie("judge"), "")
-    g.desk = desk_of_session(c, site().id, session, gid) if session else None
-    _know("judge", g.desk and g.desk.judge)
-    current_person(c, "judge")
+def held_session(role: Role) -> str:
+    """The session in the cookie of a role."""
+    return request.cookies.get(_cookie(role), "")
 
 
 def admit() -> None:
     """Let an organizer pass, as `flask.g.organizer`; answer 401 to everybody else."""
     with site().store.read() as c:
-        organizer = _signed_in(c, "organizer")
-    if organizer is None:
-        abort(401, _NO_DASHBOARD_SESSION)
-    g.organizer = organizer
+        g.organizer = current_person(c, "organizer")
     # A page that looks for news by itself is nobody's sign of life.
     if request.method != "GET" or request.headers.get("Sec-Fetch-Dest") != "empty":
-        _note_use(request.cookies[_cookie("organizer")])
+        _note_use(held_session("organizer"))
 
 
 def _note_use(session: str) -> None:
     """Note now and then that an organizer uses their session."""
     used: dict[str, dt.datetime] = current_app.extensions.setdefault("quem-used", {})
     at = now()
-    if session in used and at - used[session] < _NOTED:
-        return
-    with suppress(OperationalError, UnavailableError), site().store.write(patience=0) as c:
-        note_session(c, session)
+    if session not in used or at - used[session] >= _NOTED:
+        note(lambda c: note_session(c, session))
         used[session] = at
+
+
+def note(what: Callable[[Session], None]) -> None:
+    """Store a note, unless the database is busy or full: no page waits or fails for it."""
+    with suppress(OperationalError, UnavailableError), site().store.write(patience=0) as c:
+        what(c)
+
+
+def note_visit(person: PersonRow) -> None:
+    """Note that a person is here, now and then."""
+    if not visited_recently(person):
+        note(lambda c: record_visit(c, person))
+
+
+def lacks_consent(person: PersonRow) -> bool:
+    """Whether a person has yet to agree before they see a task."""
+    texts = site().solutions
+    form = texts.consent if person.role == "judge" else texts.solving_consent
+    return bool(form) and person.consented_at is None
+
+
+def state_of(c: Session, role: Role) -> str:
+    """Where the session of a role is: of judging, or of solving."""
+    return status_of(c, site().id).state if role == "judge" else solving_state(c, site().id)
+
+
+def share(pages: Blueprint, role: Role, admitting: Container[str] = ()) -> None:
+    """Add what the pages of judges and of subjects share; some views admit by themselves."""
+
+    @pages.before_request
+    def admit_sender() -> None:
+        """Nothing of a body is read before it is known whose it is."""
+        if role == "subject" and site().spec.solving is None:
+            raise RefusedError("link-lacking")
+        view = (request.endpoint or "").rpartition(".")[2]
+        if request.method not in ("GET", "HEAD", "OPTIONS") and view not in admitting:
+            with site().store.read() as c:
+                current_person(c, role)
+
+    @pages.post("/sign-out")
+    def leave() -> Response:
+        """End this browser's session, and show how to return."""
+        response = message_page("signed-out")
+        log_out(response, role)
+        return response
+
+    @pages.post("/language")
+    def language() -> Response:
+        """Keep the language that was chosen, and go back to the task or the first page."""
+        form, name = LanguageForm.read(), pages.name
+        page = url_for(f"{name}.task", gid=form.gid) if form.gid else url_for(f"{name}.home")
+        keep_language(form.language)
+        return redirect(page, code=303)
+
+    @pages.post("/consent")
+    def give_consent() -> Response:
+        """Note that somebody takes part, or would rather not."""
+        form = ConsentForm.read()
+        with site().store.write() as c:
+            person = current_person(c, role)
+            require_not_closed(c, role)
+            (decline if form.consent == "no" else consent)(c, person)
+        return redirect(url_for(f"{pages.name}.home"), code=303)
+
+
+def require_not_closed(c: Session, role: Role) -> None:
+    """Refuse changes of a session that is closed."""
+    if state_of(c, role) == "closed":
+        raise ClosedError
 
 
 def acting() -> str:
@@ -144,20 +191,12 @@ def enter(path: str, token: str) -> Response:
         is_new = role == "organizer" and status_of(c, site().id).state == "trial"
         to_set_up = is_new and bool(site().lacking(c))
     if person is None or (role == "subject" and site().spec.solving is None):
-        abort(404, _ENDED_DASHBOARD if role == "organizer" else gettext(_ENDED))
+        raise RefusedError("dashboard-ended" if role == "organizer" else "link-ended")
     page = "dashboard.setup.steps" if to_set_up else _HOMES[role]
     with site().store.write() as c:
-        session = sign_in(c, person)
+        held = sign_in(c, person)
     response = redirect(url_for(page), code=303)
-    response.set_cookie(
-        _cookie(role),
-        session,
-        max_age=_SECONDS[role],
-        path=request.script_root or "/",
-        httponly=True,
-        samesite="Lax",
-        secure=request.is_secure,
-    )
+    response.set_cookie(_cookie(role), held, max_age=_SECONDS[role], **_cookie_options())
     return response
 
 
@@ -176,43 +215,28 @@ def front() -> Response:
 def log_out(response: Response, role: Role = "organizer") -> None:
     """End a session, and take its cookie away from this browser; the link still works."""
     with site().store.write() as c:
-        sign_out(c, request.cookies.get(_cookie(role), ""))
-    response.delete_cookie(
-        _cookie(role),
-        path=request.script_root or "/",
-        httponly=True,
-        samesite="Lax",
-        secure=request.is_secure,
-    )
+        sign_out(c, held_session(role))
+    response.delete_cookie(_cookie(role), **_cookie_options())
 
 
-def signed_out(role: Role) -> Response:
-    """End this browser's session of a judge or a subject, and show how to return."""
-    texts = {"title": gettext("You are signed out"), "text": gettext(_RETURN)}
-    page = render_template("judge/message.html", study={"title": site().spec.title}, **texts)
-    answer = make_response(page)
-    log_out(answer, role)
-    return answer
+def _cookie(role: Role, served: Site | None = None) -> str:
+    kind = "dashboard" if role == "organizer" else role
+    return f"quem-{kind}-{(served or site()).key}"
 
 
-def _cookie(role: Role) -> str:
-    return _cookie_of(role, site())
-
-
-def _cookie_of(role: Role, served: Site) -> str:
-    return f"quem-{'dashboard' if role == 'organizer' else role}-{served.key}"
+def _cookie_options() -> dict[str, Any]:
+    """Where a cookie is sent, and that no script reads it."""
+    path = request.script_root or "/"
+    return {"path": path, "httponly": True, "samesite": "Lax", "secure": request.is_secure}
 
 
 def sender(app: Flask, cookies: str) -> str:
-    """Give a word for whoever has one of the cookies of a header; empty where nobody has.
-
-    Asked before a large body is received.
-    """
+    """Who holds one of the cookies of a header, as a word; empty where nobody does."""
     served: Site = app.extensions["quem"]
     held = parse_cookie(cookies)
     for role in ROLES:
-        if session := held.get(_cookie_of(role, served)):
+        if mine := held.get(_cookie(role, served)):
             with served.store.read() as c:
-                if owner := person_of_session(c, served.id, role, session):
+                if owner := person_of_session(c, served.id, role, mine):
                     return f"{role} {owner.key}"
     return ""

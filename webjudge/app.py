@@ -16,7 +16,6 @@ from webjudge.errors import answer_errors
 from webjudge.judging import judge
 from webjudge.languages import (
     LANGUAGES,
-    choose_language,
     gettext,
     language_values,
     moment,
@@ -25,7 +24,7 @@ from webjudge.languages import (
 )
 from webjudge.mailing import POST, Post
 from webjudge.preview import preview
-from webjudge.security import Hosts, Kept, StrictJson, protect
+from webjudge.security import Hosts, Kept, protect
 from webjudge.solving import LARGEST_UPLOAD, solve
 from webjudge.static_files import send_static, version
 from webjudge.study_edits import follow_edits
@@ -65,12 +64,11 @@ def create_app(
     )
     app.session_interface = Kept()
     app.config[LARGEST] = LARGEST_UPLOAD if served.spec.solving else _LARGEST_BODY
-    app.json = StrictJson(app)
+    app.json.sort_keys = False  # type: ignore[attr-defined]
     app.extensions["quem"] = served
     app.extensions[POST] = Post(lambda: app.extensions["quem"], url or "")
     follow_edits(app, served)
     _prepare_templates(app)
-    app.before_request(lambda: choose_language(site()))
     app.context_processor(language_values)
     for blueprint in (access, judge, solve, dashboard, preview):
         app.register_blueprint(blueprint)

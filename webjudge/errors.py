@@ -1,116 +1,141 @@
-"""Every error is a clear answer: JSON for the page's own requests, a page for people."""
+"""Every refusal and error is a clear answer: JSON for a page's script, a page for people."""
 
 from __future__ import annotations
 
 import logging
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from flask import jsonify, make_response, render_template, request
+from flask import (
+    abort,
+    current_app,
+    jsonify,
+    make_response,
+    redirect,
+    render_template,
+    request,
+    url_for,
+)
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from werkzeug.exceptions import HTTPException
 
 from quem.store.connecting import UnavailableError
 from quem.store.engine import LostError
-from webjudge.access import site
-from webjudge.languages import gettext, marked
+from quem.store.uploads import TooLargeError, TooMuchError
+from quem.store.work import (
+    ClosedError,
+    ElsewhereError,
+    NotAssignedError,
+    PausedError,
+    SubmittedError,
+)
 
 if TYPE_CHECKING:
     from flask import Flask, Response
 
 _log = logging.getLogger("webjudge")
 _QUIET_SECONDS = 60  # in which a trouble of the database is not logged again
-_TEXTS = {
-    400: ("invalid", marked("Invalid request.")),
-    401: ("link", marked("Open your private link again.")),
-    403: ("refused", marked("You don't have access to this.")),
-    404: ("missing", marked("Page not found.")),
-    405: ("invalid", marked("This action is not available here.")),
-    413: ("invalid", marked("This is too large to save.")),
-    415: ("invalid", marked("This is not sent as JSON.")),
-    422: ("invalid", marked("This could not be saved.")),
-    500: ("bug", marked("Something went wrong on the server. Everything saved earlier is safe.")),
-    503: ("busy", marked("The server is busy or out of space. Try again in a moment.")),
+_OWN_WORDS = (400, 401, 403, 404, 409, 422)
+# Of each refusal the status, and the error that a page's script is told; `judge/sentences.txt` has
+# its words. What is not here is a status.
+_REFUSALS: dict[str | int, tuple[int, str]] = {
+    **{code: (409, code) for code in ("stale", "layout", "gone", "unanswered", "elsewhere")},
+    **{code: (403, code) for code in ("closed", "paused", "submitted", "ended")},
+    **dict.fromkeys(("unranked", "empty"), (422, "invalid")),
+    **dict.fromkeys(("file-kind", "file-count", "file-size"), (422, "file")),
+    **dict.fromkeys(("files-size", "file-unreadable"), (422, "file")),
+    **dict.fromkeys((401, "link-lacking", "dashboard-lacking"), (401, "link")),
+    **dict.fromkeys((403, "origin"), (403, "refused")),
+    **dict.fromkeys((404, "link-ended", "dashboard-ended", "file-lost"), (404, "missing")),
+    **dict.fromkeys((503, "conflict"), (503, "busy")),
+    "host": (400, "invalid"),
+    "lost": (503, "lost"),
+    "task-incomplete": (503, "missing"),
+    500: (500, "bug"),
 }
-_TITLES = {
-    401: marked("Link required"),
-    404: marked("Not found"),
-    413: marked("Too large"),
-    503: marked("Please wait"),
+_CODES: dict[type[Exception], str | int] = {
+    NotAssignedError: 404,
+    ClosedError: "closed",
+    PausedError: "paused",
+    SubmittedError: "submitted",
+    ElsewhereError: "elsewhere",
+    TooLargeError: "file-size",
+    TooMuchError: "files-size",
+    LostError: "lost",
+    **dict.fromkeys((UnavailableError, OperationalError, InterfaceError, PoolTimeoutError), 503),
 }
-_SORRY = marked("Sorry")
-_LOST = marked(
-    "The database is not in its place, so nothing can be saved now. Keep this page open, and tell "
-    "the organizer."
-)
+
+
+class RefusedError(Exception):
+    """Something is not done; the details go to the page's script and into the sentence."""
+
+    def __init__(self, code: str, **details: object) -> None:
+        super().__init__(code)
+        self.code, self.details = code, details
 
 
 def answer_errors(app: Flask) -> None:
     """Answer all errors in words, never with a traceback."""
-    app.register_error_handler(HTTPException, _answer_http)
-    app.register_error_handler(OperationalError, _answer_busy)
-    app.register_error_handler(InterfaceError, _answer_busy)
-    app.register_error_handler(PoolTimeoutError, _answer_busy)
-    app.register_error_handler(UnavailableError, _answer_unavailable)
-    app.register_error_handler(Exception, _answer_bug)
+    app.register_error_handler(Exception, answer)
 
 
-def refusal(code: int, error: str, message: str, **more: object) -> Response:
-    """Refuse what a page asked for, as JSON."""
-    response = jsonify({"error": error, "message": message, **more})
-    response.status_code = code
+def go(endpoint: str, **values: Any) -> NoReturn:  # noqa: ANN401  parts of a URL
+    """Leave a view for another page."""
+    abort(redirect(url_for(endpoint, **values), code=303))
+
+
+def message_page(code: str | int, status: int = 200, own: str = "", **details: object) -> Response:
+    """Render the page of a sentence."""
+    study = {"title": current_app.extensions["quem"].spec.title}
+    text = own or _sentence(code, details)
+    values = {"study": study, "code": code, "status": status, "text": text, "notice": None}
+    return make_response(render_template("judge/message.html", **values), status)
+
+
+def _sentence(code: str | int, details: dict[str, object]) -> str:
+    return render_template("judge/sentences.txt", code=code, **details).strip()
+
+
+def answer(error: Exception) -> Response:
+    """Answer why something was not done."""
+    details = error.details if isinstance(error, RefusedError) else {}
+    code, own = _code(error), ""
+    status, kind = _REFUSALS.get(code) or (int(code), "invalid")
+    if isinstance(error, HTTPException) and code in _OWN_WORDS:
+        # Werkzeug's own sentences speak of URLs and servers; ours are told by how they are written.
+        own = (error.description or "") if error.description != type(error).description else ""
+    elif code in (503, "lost"):
+        _note_trouble(error)
+    elif code == 500:  # noqa: PLR2004
+        _log.error("%s %s", request.method, request.endpoint, exc_info=error)
+    if request.is_json or request.method == "PUT" or request.endpoint == "solve.files":
+        message = own or _sentence(code, details)
+        response = jsonify({"error": kind, "message": message, **details})
+        response.status_code = status
+    else:
+        response = message_page(code, status, own, **details)
+    if status == 503:  # noqa: PLR2004
+        response.headers["Retry-After"] = "2"
     return response
 
 
-def _answer_http(error: HTTPException) -> Response:
-    code = error.code or 500
-    kind, text = _TEXTS.get(code, ("refused", error.name))
-    own = error.description if code in (400, 401, 403, 404, 409, 422) else None
-    # Werkzeug's own sentences speak of URLs and servers; ours are told by how they are written.
-    if own and own != type(error).description:
-        text = own
-    return _answer(code, kind, text)
+def _code(error: Exception) -> str | int:
+    if isinstance(error, HTTPException):
+        return error.code or 500
+    if isinstance(error, RefusedError):
+        return error.code
+    code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), 500)
+    return "ended" if code == "submitted" and request.blueprint == "solve" else code
 
 
-def _answer_busy(error: Exception) -> Response:
-    orig, last = getattr(error, "orig", error), site().reported
-    reason = " ".join(str(orig).split())
+def _note_trouble(error: Exception) -> None:
+    """Log a trouble of the database, each kind once in a while."""
+    orig, last = getattr(error, "orig", error), current_app.extensions["quem"].reported
+    reason = " ".join(str(getattr(error, "reason", orig)).split())
     # While PostgreSQL restarts one request hears this of it and the next that.
     is_away = (getattr(orig, "sqlstate", reason) or "57").startswith("57")
     kind = "away" if is_away else reason
     if monotonic() - last.get(kind, -_QUIET_SECONDS) >= _QUIET_SECONDS:
         last[kind] = monotonic()
         _log.warning("database: %s", reason)
-    return _answer_later(*_TEXTS[503])
-
-
-def _answer_unavailable(error: UnavailableError) -> Response:
-    is_lost = isinstance(error, LostError)
-    _log.warning("database: %s", error.reason if isinstance(error, LostError) else error)
-    return _answer_later(*(("lost", _LOST) if is_lost else _TEXTS[503]))
-
-
-def _answer_later(kind: str, text: str) -> Response:
-    response = _answer(503, kind, text)
-    response.headers["Retry-After"] = "2"
-    return response
-
-
-def _answer_bug(error: Exception) -> Response:
-    _log.error("%s %s", request.method, request.endpoint, exc_info=error)
-    return _answer(500, *_TEXTS[500])
-
-
-def _answer(code: int, kind: str, text: str) -> Response:
-    text = gettext(text)
-    if request.is_json or request.method == "PUT":
-        return refusal(code, kind, text)
-    page = render_template(
-        "judge/message.html",
-        study={"title": site().spec.title},
-        title=gettext(_TITLES.get(code, _SORRY)),
-        text=text,
-        notice=None,
-    )
-    return make_response(page, code)

@@ -10,7 +10,7 @@ from quem import __version__
 from quem.blinding.pages import PAGED, image_of
 from quem.errors import QuemError
 from quem.store.digests import keyed
-from webjudge.languages import gettext
+from webjudge.errors import RefusedError
 from webjudge.security import policy
 
 if TYPE_CHECKING:
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from flask import Response
 
     from quem.solutions import SolutionFile
-    from quem.store.ballots import AssignedBallot
+    from quem.store.models import TaskRow
     from webjudge.site import Site
 
 
 def file_token(site: Site, gid: str, file: SolutionFile) -> str:
-    """Give what names a file in a judge's addresses: a keyed hash of its bytes.
+    """What names a file in addresses: a keyed hash of its bytes.
 
     So an address never leads to other bytes, and a picture that a browser kept can never appear
     under another letter. It is another one for each judge and group.
@@ -35,9 +35,9 @@ def file_token(site: Site, gid: str, file: SolutionFile) -> str:
         return "gone"
 
 
-def send_file(site: Site, ballot: AssignedBallot, token: str, page: int | None = None) -> Response:
-    """Send an image of a ballot's solutions or statement, or a page of a document."""
-    return send_one(site, ballot.public_id, _files(site, ballot), token, page)
+def send_file(site: Site, task: TaskRow, token: str, page: int | None = None) -> Response:
+    """Send an image of a task's solutions or statement, or a page of a document."""
+    return send_one(site, task.public_id, _files(site, task), token, page)
 
 
 def send_one(
@@ -62,7 +62,7 @@ def send_one(
     except IndexError:
         abort(404)
     except QuemError:
-        abort(404, gettext("This file cannot be displayed right now. Please tell the organizer."))
+        raise RefusedError("file-lost") from None
     if file_token(site, gid, file) != token:
         abort(404)  # it changed while it was read
     response = make_response(body)
@@ -76,12 +76,13 @@ def send_one(
     return response
 
 
-def _files(site: Site, ballot: AssignedBallot) -> Iterator[tuple[str, SolutionFile]]:
-    """Each file that a ballot shows, with what it is called when it is saved."""
-    for letter, solver in ballot.layout.solvers.items() if ballot.layout else ():
-        solution = site.solution(ballot.problem, solver)
+def _files(site: Site, task: TaskRow) -> Iterator[tuple[str, SolutionFile]]:
+    """Each file that a task shows, with what it is called when it is saved."""
+    for letter, solver in task.layout.solvers.items() if task.layout else ():
+        solution = site.solution(task.problem, solver)
         for number, file in enumerate(solution.files if solution else (), 1):
             yield f"{letter}-{number}", file
-    statement = site.solutions.statements.get(ballot.problem)
-    for number, file in enumerate(statement.files if statement else (), 1):
+    sheet = site.solutions.statements.get(task.problem)
+    sheets = (sheet, *sheet.translations.values()) if sheet else ()
+    for number, file in enumerate((file for one in sheets for file in one.files), 1):
         yield f"statement-{number}", file

@@ -2,76 +2,61 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
-from flask import (
-    Blueprint,
-    Response,
-    abort,
-    g,
-    jsonify,
-    redirect,
-    render_template,
-    request,
-    url_for,
-)
-from sqlalchemy.exc import IntegrityError, OperationalError
+from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
+from sqlalchemy.exc import IntegrityError
 
 from quem.store.assignment import assign_ballots, assign_labels, is_assigned, needs_labels
-from quem.store.ballots import (
-    Change,
-    ClosedError,
-    LayoutError,
-    NotAssignedError,
-    PausedError,
-    StaleError,
-    SubmittedError,
-    add_seconds,
-    ballot_of,
-    ballots_of,
-    current_state,
-    save,
-)
-from quem.store.connecting import UnavailableError
-from quem.store.digests import revision_id
+from quem.store.digests import keyed
 from quem.store.events import note_once
 from quem.store.exporting import receipts_of
 from quem.store.layouts import MissingSolutionError
-from quem.store.makers import GUESSES, guessed_makers, note_guess, skip_makers
-from quem.store.people import (
-    answer_closing,
-    consent,
-    decline,
-    record_visit,
-    visited_recently,
-)
-from quem.store.state import InvalidStateError, State, seconds_of
+from quem.store.makers import guessed_makers, note_guess, skip_makers
+from quem.store.people import answer_closing, record_visit, visited_recently
+from quem.store.state import InvalidStateError, State
 from quem.store.studies import pause_notice, status_of
-from webjudge.access import current_person, find_desk, signed_out, site
-from webjudge.errors import refusal
+from quem.store.work import (
+    Change,
+    LayoutError,
+    PausedError,
+    StaleError,
+    add_seconds,
+    current_state,
+    desk_of_session,
+    save,
+    task_of,
+    tasks_of,
+)
+from quem.studyfile.relevance import GRADE
+from webjudge.access import (
+    current_person,
+    held_session,
+    lacks_consent,
+    note,
+    note_visit,
+    share,
+    site,
+)
+from webjudge.bodies import GuessForm, ReopenBody, SaveBody, TimeBody, acknowledged
+from webjudge.errors import RefusedError, go, message_page
 from webjudge.files import send_file
-from webjudge.languages import LANGUAGES, gettext, keep_language, marked
+from webjudge.languages import choose_language
 from webjudge.pages import (
+    MOST_MAKERS,
     Area,
-    DisplayedBallot,
+    asked_at_the_end,
+    asked_on_tasks,
     group_page,
-    home_page,
-    just_submitted,
+    judge_page,
     listed,
     maker_page,
     next_url,
-    solution_alone,
-)
-from webjudge.questions import (
-    asked_at_the_end,
-    asked_on_tasks,
-    drawn_makers,
-    is_answered,
-    is_by_grades,
     read_answers,
+    solution_alone,
 )
 from webjudge.solution_review import freeze
 
@@ -81,176 +66,93 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.ballots import AssignedBallot, Group, Saved
-    from quem.store.desk import Desk
-    from quem.store.layouts import Content, Layout
-    from quem.store.models import PersonRow
+    from quem.store.living import Contents
+    from quem.store.models import Kind, Layout, PersonRow, TaskRow
+    from quem.store.planned import Group
+
 
 judge = Blueprint("judge", __name__, url_prefix="/judge")
+# Who saves is found with what they save.
+share(judge, "judge", admitting=("state", "reopen", "time"))
 
-_LAYOUT = re.compile(r"[A-Za-z0-9_-]{0,64}")
-_CLIENT = re.compile(r"[A-Za-z0-9_-]{8,40}")
-_MOST = 2**31 - 1
-_TIMES = {"seconds", "views"}
 _MOST_TRIES = 3
-_STALE = marked("This ranking was changed in another tab or on another device.")
-_CLOSED = marked("The study is closed. Rankings can no longer be changed.")
-_PAUSED = marked("The study is paused. Rankings can be changed again when it continues.")
-_GONE = marked("This problem is no longer part of the study.")
-_OTHER = marked("The solutions of this task have changed since you opened this page.")
-_UNANSWERED = marked("Some questions need an answer before you submit.")
-_SUBMITTED = marked("This ranking is submitted. Reopen it to change it.")
-
-
-class _UnansweredError(Exception):
-    """A question that has to be answered is not."""
-
-
-@judge.before_request
-def _only_judges() -> None:
-    """Nothing of a body is read before it is known whose it is."""
-    if request.method in ("GET", "HEAD", "OPTIONS"):
-        return
-    with site().store.read() as c:
-        if gid := (request.view_args or {}).get("gid"):
-            find_desk(c, gid)
-        else:
-            current_person(c, "judge")
-
-
-@judge.post("/sign-out")
-def leave() -> AnyResponse:
-    """End this browser's session."""
-    return signed_out("judge")
+_REOPEN: Kind = "reopen"
 
 
 @judge.get("")
-def home() -> AnyResponse | str:
-    """Show briefing, consent and the list of groups."""
+def home() -> str:
+    """Show briefing, consent and the list of tasks."""
     with site().store.read() as c:
         person = current_person(c, "judge")
-        area = _area(c)
-        consented = person.consented_at is not None
-        waits = bool(site().solutions.consent) and not consented
-        declined = waits and person.declined_at is not None
-        ballots = [] if waits else _mine(c, person)
-        ranked = {b.public_id: _placed(c, b) for b in ballots if b.head and not b.is_complete}
+        waits, area = lacks_consent(person), _area(c)
+        ballots = [] if waits else _dealt(c, person)
+        tasks = listed(site(), area, ballots, {})
+        for task, ballot in zip(tasks, ballots, strict=True):
+            if ballot.head and not ballot.is_complete:
+                task["ranked"] = _placed(c, ballot)
     # Of who declined, nothing is stored besides.
-    if not declined:
-        _note_visit(person)
-    page = home_page(site(), area, listed(site(), area, ballots, ranked=ranked), person)
-    values = {"consented": consented, "declined": declined, "leave_url": url_for("judge.leave")}
-    return render_template("judge/welcome.html", **page, **values)
-
-
-@judge.post("/consent")
-def give_consent() -> AnyResponse:
-    """Note that the judge takes part, or would rather not."""
-    with site().store.read() as c:
-        person = current_person(c, "judge")
-        is_over = status_of(c, site().id).state == "closed"
-    if is_over:
-        abort(403, gettext(_CLOSED))
-    with site().store.write() as c:
-        if request.form.get("consent") == "no":
-            decline(c, person)
-        else:
-            consent(c, person)
-    return redirect(url_for("judge.home"), code=303)
-
-
-@judge.post("/language")
-def choose_language() -> AnyResponse:
-    """Keep the language that the judge chose, and go back to the task or the first page."""
-    code, gid = request.form.get("language", ""), request.form.get("gid", "")
-    if code not in LANGUAGES:
-        abort(400)
-    page = url_for("judge.group", gid=gid) if gid else url_for("judge.home")
-    keep_language(code)
-    return redirect(page, code=303)
+    if not (waits and person.declined_at):
+        note_visit(person)
+    return render_template("judge/welcome.html", **judge_page(site(), area, tasks, person))
 
 
 @judge.get("/g/<gid>")
-def group(gid: str) -> AnyResponse | str | tuple[str, int]:
-    """Show the ranking page of a group."""
+def task(gid: str) -> AnyResponse | str:
+    """Show the ranking page of a task."""
     with site().store.read() as c:
-        person = current_person(c, "judge")
-        area = _area(c)
-        if site().solutions.consent and person.consented_at is None:
-            return redirect(url_for("judge.home"), code=303)
-        ballots = _mine(c, person)
-        receipts = receipts_of(c, person.key)
-    ballot, planned = _planned(ballots, gid)
-    groups = listed(site(), area, ballots, receipts)
-    if not any(g["gid"] == gid and g["url"] for g in groups):
-        return redirect(url_for("judge.home"), code=303)
-    try:
-        page = _laid_out_page(area, ballot, planned, groups)
-    except MissingSolutionError as missing:
-        return _cannot_show(planned, missing.solver), 503
-    _note_visit(person)
+        person, area, ballots = _admitted(c)
+        ballot, group = _planned(ballots, gid)
+        tasks = listed(site(), area, ballots, receipts_of(c, person.key))
+        if not any(task["gid"] == gid and task["url"] for task in tasks):
+            go("judge.home")
+        try:
+            page = _laid_out_page(c, area, ballot, group, tasks)
+        except MissingSolutionError as missing:
+            about = {"problem": group.problem, "solver": missing.solver}
+            note(lambda c: note_once(c, site().id, "server", "solution-missing", **about))
+            return message_page("task-incomplete", 503)
+    note_visit(person)
     return page
 
 
 def _laid_out_page(
-    area: Area,
-    ballot: AssignedBallot,
-    planned: Group,
-    groups: list[dict[str, Any]],
+    c: Session, area: Area, ballot: TaskRow, group: Group, tasks: list[dict[str, Any]]
 ) -> str:
     """Make a page of just what the ballot's layout says, also where files change meanwhile."""
-    contents = site().contents(planned)
+    contents = site().contents(group)
     for _ in range(_MOST_TRIES):
-        ballot = _up_to_date(ballot, contents, area.state)
-        with site().store.read() as c:
+        if _is_outdated(ballot, contents, area.state):
+            with site().store.write() as writer:
+                ballot = assign_labels(writer, ballot, contents)
+                state = current_state(writer, ballot)
+        else:
             state = current_state(c, ballot)
-        shown = DisplayedBallot(ballot, state.renamed(_labels_of(ballot)), contents)
-        values = group_page(site(), area, shown, groups)
+        values = group_page(site(), area, ballot, state, contents, tasks)
         page = render_template("judge/group.html", **values)
-        before, contents = contents, site().contents(planned)
+        before, contents = contents, site().contents(group)
         if contents == before:
             break
     return page
 
 
-def _cannot_show(planned: Group, solver: str) -> str:
-    """Tell the judge that a group cannot be shown, and the organizer why."""
-    missing = {"problem": planned.problem, "solver": solver}
-    with suppress(OperationalError, UnavailableError), site().store.write(patience=0) as c:
-        note_once(c, site().id, "server", "solution-missing", **missing)
-    return render_template(
-        "judge/message.html",
-        study={"title": site().spec.title},
-        title=gettext("This task cannot be shown right now"),
-        text=gettext(
-            "Part of it is missing. The organizer has been notified. Your other tasks are not "
-            "affected; please come back to this one later."
-        ),
-        home_url=url_for("judge.home"),
-        notice=None,
-    )
-
-
 @judge.put("/g/<gid>/state")
-def save_state(gid: str) -> Response:
+def state(gid: str) -> Response:
     """Save a state of a ranking, or submit it."""
-    body = _body("base", "client", "change", "layout", "state", "seconds", "submit")
-    if not isinstance(body["submit"], bool):
-        _invalid("submit must be true or false")
-    return _save(gid, body, "submit" if body["submit"] else "save")
+    return _save(gid, SaveBody)
 
 
 @judge.post("/g/<gid>/reopen")
 def reopen(gid: str) -> Response:
     """Open a submitted ranking again."""
-    return _save(gid, _body("base", "client", "change", "layout"), "reopen")
+    return _save(gid, ReopenBody)
 
 
 @judge.post("/g/<gid>/time")
-def add_time(gid: str) -> tuple[str, int]:  # noqa: ARG001  `find_desk` has read it
+def time(gid: str) -> tuple[str, int]:
     """Add working time."""
-    desk, ballot = _desk()
-    times = _times(desk, _body("seconds"))
+    _, _, ballot = _desk(gid)
+    body = TimeBody.read()
+    times = body.seconds, _views(ballot, body)
     with site().store.write() as c:
         add_seconds(c, ballot, *times)
     return "", 204
@@ -260,14 +162,10 @@ def add_time(gid: str) -> tuple[str, int]:  # noqa: ARG001  `find_desk` has read
 def solution(gid: str, version: str) -> str:
     """Show one solution, for a page that was too small for all."""
     with site().store.read() as c:
-        person = current_person(c, "judge")
+        ballot = task_of(c, current_person(c, "judge").key, gid)
         area = _area(c)
-        ballot = _ballot(c, person, gid)
-    planned = site().plan.find(ballot)
-    if planned is None or ballot.layout is None:
-        abort(404)
-    shown = DisplayedBallot(ballot, State(), site().contents(planned))
-    return solution_alone(site(), area, shown, version)
+    group = site().plan.find(ballot)
+    return solution_alone(site(), area, ballot, site().contents(group) if group else {}, version)
 
 
 @judge.get("/g/<gid>/file/<token>")
@@ -275,98 +173,79 @@ def solution(gid: str, version: str) -> str:
 def file(gid: str, token: str, page: int | None = None) -> AnyResponse:
     """Send a file of a solution or of the statement, cleaned."""
     with site().store.read() as c:
-        ballot = _ballot(c, current_person(c, "judge"), gid)
+        ballot = task_of(c, current_person(c, "judge").key, gid)
     return send_file(site(), ballot, token, page)
 
 
 @judge.get("/done")
-def done() -> AnyResponse | str:
+def done() -> str:
     """Thank the judge."""
     with site().store.read() as c:
-        person = current_person(c, "judge")
-        area = _area(c)
-        if site().solutions.consent and person.consented_at is None:
-            return redirect(url_for("judge.home"), code=303)
-        ballots = _mine(c, person)
-        receipts = receipts_of(c, person.key)
+        person, area, ballots = _admitted(c)
         submitted = [b for b in ballots if b.is_submitted and not b.practice]
         ranked = sum(_placed(c, ballot)[0] for ballot in submitted)
         _, left = _makers(c, person, ballots)
-    groups = listed(site(), area, ballots, receipts)
-    page = home_page(site(), area, groups, person)
+        tasks = listed(site(), area, ballots, receipts_of(c, person.key))
+    page = judge_page(site(), area, tasks, person)
     if not page["done"] and not page["closed"]:
-        return redirect(url_for("judge.home"), code=303)
+        go("judge.home")
     if left:
-        return redirect(url_for("judge.makers"), code=303)
-    just = just_submitted(groups, request.args.get("submitted"))
-    work = {"ranked": ranked, "seconds": sum(ballot.seconds for ballot in submitted)}
-    values = {"just": just, "answered": request.args.get("answers", "")}
-    return render_template("judge/done.html", **page, **work, **values)
+        go("judge.makers")
+    seconds = sum(ballot.seconds for ballot in submitted)
+    return render_template("judge/done.html", **page, ranked=ranked, seconds=seconds)
 
 
 @judge.get("/makers")
-def makers() -> AnyResponse | str:
+def makers() -> str:
     """Ask who made a solution, one after another, once all is submitted."""
     with site().store.read() as c:
-        person = current_person(c, "judge")
-        area = _area(c)
-        ballots = _mine(c, person)
-        drawn, left = _makers(c, person, ballots)
+        person, area, ballots = _admitted(c)
+        count, left = _makers(c, person, ballots)
+        tasks = listed(site(), area, ballots, {})
     if not left:
-        return redirect(url_for("judge.done"), code=303)
+        go("judge.done")
     ballot, solver = left[0]
-    _, planned = _planned(ballots, ballot.public_id)
-    shown = DisplayedBallot(ballot, State(), site().contents(planned))
-    page = maker_page(site(), area, shown, solver, listed(site(), area, ballots))
-    place = {"n": len(drawn) - len(left) + 1, "n_all": len(drawn)}
-    return render_template("judge/maker.html", **page, **place)
+    _, group = _planned(ballots, ballot.public_id)
+    page = maker_page(site(), area, ballot, solver, site().contents(group), tasks)
+    return render_template("judge/maker.html", **page, n=count - len(left) + 1, n_all=count)
 
 
 @judge.post("/makers")
 def guess_maker() -> AnyResponse:
     """Keep a guess at who made a solution, or that the judge does not want to guess."""
-    gid, letter = request.form.get("gid", ""), request.form.get("letter", "")
-    guess = request.form.get("guess", "")
-    if guess not in (*GUESSES, "skip"):
-        abort(400)
+    form = GuessForm.read()
     with site().store.write() as c:
         person = current_person(c, "judge")
         _, left = _makers(c, person, _mine(c, person))
-        if guess == "skip" and left:
+        if form.guess == "skip" and left:
             skip_makers(c, person)
         for ballot, solver in left:
-            if (ballot.public_id, _labels_of(ballot)[solver]) == (gid, letter):
-                note_guess(c, person, ballot.problem, solver, guess)
+            if (ballot.public_id, _letters(ballot)[solver]) == (form.gid, form.letter):
+                note_guess(c, person, ballot.problem, solver, form.guess)
     return redirect(url_for("judge.makers"), code=303)
 
 
 @judge.post("/answers")
 def answer_at_the_end() -> AnyResponse:
     """Keep what the judge answered on the page of thanks."""
-    answers, written, missing = read_answers(asked_at_the_end(site()), request.form)
-    done_page = url_for("judge.done")
+    questions = asked_at_the_end(site())
+    answers = read_answers(questions, request.form)
     with site().store.write() as c:
         person = current_person(c, "judge")
-        lacks_consent = bool(site().solutions.consent) and person.consented_at is None
-        is_asked = status_of(c, site().id).state in ("trial", "open") and not lacks_consent
-        if not is_asked or not asked_at_the_end(site()):
-            return redirect(done_page, code=303)
-        asked = {question.id for question in asked_at_the_end(site())}
-        answer_closing(c, person, answers, written, asked)
-    state = "missing" if missing else "answered"
-    return redirect(f"{done_page}?answers={state}#questions-title", code=303)
+        if questions and not lacks_consent(person) and _area(c).state in ("trial", "open"):
+            texts = {question.id for question in questions if question.kind == "text"}
+            written = {id_: answers.pop(id_) for id_ in texts & answers.keys()}
+            answer_closing(c, person, answers, written, {question.id for question in questions})
+    return redirect(url_for("judge.done", _anchor="questions-title"), code=303)
 
 
 @judge.get("/receipts.txt")
 def receipts_text() -> Response:
     """Send all receipts as a text to be kept."""
     with site().store.read() as c:
-        person = current_person(c, "judge")
-        area = _area(c)
-        ballots = _mine(c, person)
-        receipts = receipts_of(c, person.key)
-    groups = listed(site(), area, ballots, receipts)
-    text = render_template("judge/receipts.txt", study={"title": site().spec.title}, groups=groups)
+        person, area, ballots = _admitted(c)
+        tasks = listed(site(), area, ballots, receipts_of(c, person.key))
+    text = render_template("judge/receipts.txt", **area.page(site()), tasks=tasks)
     headers = {"Content-Disposition": 'attachment; filename="receipts.txt"'}
     return Response(text, content_type="text/plain; charset=utf-8", headers=headers)
 
@@ -376,218 +255,204 @@ def _area(c: Session) -> Area:
     return Area("judge", state, pause_notice(c, site().id) if state == "paused" else "")
 
 
-def _placed(c: Session, ballot: AssignedBallot) -> tuple[int, int]:
+def _admitted(c: Session) -> tuple[PersonRow, Area, list[TaskRow]]:
+    """The judge, where they are, and their ballots; leads to the consent that is lacking."""
+    person = current_person(c, "judge")
+    if lacks_consent(person):
+        go("judge.home")
+    return person, _area(c), _dealt(c, person)
+
+
+def _placed(c: Session, ballot: TaskRow) -> tuple[int, int]:
     """Count the solutions of a ballot that have a place, and all of them."""
     state = current_state(c, ballot)
-    return sum(map(len, state.ranked)), len(ballot.layout.items) if ballot.layout else 0
+    return sum(map(len, state.ranked)), len(_letters(ballot))
 
 
-def _save(gid: str, body: dict[str, Any], kind: str) -> Response:
-    desk, ballot = _desk()
-    layout = desk.layouts.get(body["layout"])
-    times = _times(desk, body)
-    planned = site().plan.find(ballot)
-    if planned is None:
-        return refusal(409, "gone", gettext(_GONE))
-    with suppress(MissingSolutionError):
-        # What cannot be read cannot be shown either: the layout stays as it is.
-        ballot = _up_to_date(ballot, site().contents(planned), desk.life)
-    if layout is None:
-        return _other_layout(ballot)
-    try:
-        change = _change(body, layout, kind)
-    except _UnansweredError:
-        return refusal(409, "unanswered", gettext(_UNANSWERED), questions=asked_on_tasks(site()))
-    if not ballot.head and not ballot.practice and desk.life in ("trial", "open"):
+def _save(gid: str, sends: type[SaveBody | ReopenBody]) -> Response:
+    person, life, ballot = _desk(gid)
+    body = sends.read()
+    shown = next((one for one in ballot.layouts if one.id == body.layout), None)
+    times = body.seconds, _views(ballot, body)
+    ballot = _with_layout(ballot, life)
+    if shown is None:
+        raise _other_layout(ballot)
+    change = _change(body, shown)
+    if not ballot.head and not ballot.practice and life in ("trial", "open"):
         freeze(site())
+    after = ""
     try:
         with site().store.write() as c:
-            saved = save(c, desk.judge.key, gid, change, *times)
-            if not visited_recently(desk.judge):
-                record_visit(c, desk.judge)
+            saved = save(c, person, gid, change, *times)
+            if not visited_recently(person):
+                record_visit(c, person)
+            if saved.is_ended:
+                area = _area(c)
+                after = next_url(area, listed(site(), area, _mine(c, person), {}), gid)
     except LayoutError:
-        return _other_layout(ballot)
-    except (StaleError, ClosedError, PausedError, SubmittedError, IntegrityError) as error:
-        return _refused(error, ballot)
-    return _acknowledged(saved, desk.judge, gid)
-
-
-def _refused(error: Exception, ballot: AssignedBallot) -> Response:
-    """Say why a change was not saved."""
-    if isinstance(error, StaleError):
-        newer = error.state.renamed(_labels_of(ballot)).to_json()
-        details = {"revision": error.id, "submitted": error.submitted, "state": newer}
-        return refusal(409, "stale", gettext(_STALE), **details)
-    if isinstance(error, ClosedError):
-        return refusal(403, "closed", gettext(_CLOSED))
-    if isinstance(error, PausedError):
+        raise _other_layout(ballot) from None
+    except StaleError as stale:
+        newer = stale.state.renamed(_letters(ballot)).to_json()
+        now = {"revision": stale.revision, "submitted": stale.submitted, "state": newer}
+        raise RefusedError("stale", **now) from None
+    except PausedError:
         with site().store.read() as c:
-            return refusal(403, "paused", gettext(_PAUSED), until=_area(c).until)
-    if isinstance(error, SubmittedError):
-        return refusal(403, "submitted", gettext(_SUBMITTED))
-    # Two writers at the same moment: the page asks again, and one of them is told.
-    return refusal(503, "busy", gettext("Please try again in a moment."))
+            raise RefusedError("paused", until=_area(c).until) from None
+    except IntegrityError:
+        # Two writers at the same moment: the page asks again, and one of them is told.
+        raise RefusedError("conflict") from None
+    return acknowledged(saved, after)
 
 
-def _acknowledged(saved: Saved, person: PersonRow, gid: str) -> Response:
-    answer = {
-        "revision": revision_id(saved.revision, saved.at),
-        "submitted": saved.submitted,
-        "saved_at": saved.at and saved.at.isoformat().replace("+00:00", "Z"),
-    }
-    if saved.submitted:
-        answer |= {"receipt": saved.receipt, "next": _next(person, gid)}
-    return jsonify(answer)
+def _other_layout(ballot: TaskRow) -> RefusedError:
+    return RefusedError("layout", layout=ballot.layout.id if ballot.layout else "")
 
 
-def _up_to_date(
-    ballot: AssignedBallot, contents: Mapping[str, Content | None], state: str
-) -> AssignedBallot:
-    """Give a ballot with the letters of what is there now, unless the study is closed."""
-    if (state == "closed" and ballot.layout) or not needs_labels(ballot, contents):
-        return ballot
-    with site().store.write() as c:
-        return assign_labels(c, ballot, contents)
+def _with_layout(ballot: TaskRow, life: str) -> TaskRow:
+    """Bring the layout of a ballot up to date."""
+    group = site().plan.find(ballot)
+    if group is None:
+        raise RefusedError("gone")
+    contents = site().contents(group)
+    if _is_outdated(ballot, contents, life):
+        # What cannot be read cannot be shown either: the layout stays as it is.
+        with suppress(MissingSolutionError), site().store.write() as c:
+            return assign_labels(c, ballot, contents)
+    return ballot
 
 
-def _other_layout(ballot: AssignedBallot) -> Response:
-    """Refuse what was made on another layout; the page looks at what is different now."""
-    assert ballot.layout is not None, "not laid out"  # noqa: S101  a bug of ours
-    return refusal(409, "layout", gettext(_OTHER), layout=ballot.layout.id)
+def _change(body: SaveBody | ReopenBody, layout: Layout) -> Change:
+    """The change that a page sends that shows a layout, with the state of solvers."""
+    state, kind = State(), _REOPEN
+    if isinstance(body, SaveBody):
+        state, kind = _state(body, layout), "submit" if body.submit else "save"
+    return Change(str(body.base), body.client, body.change, layout.id, state, kind)
 
 
-def _change(body: dict[str, Any], layout: Layout, kind: str) -> Change:
-    """Check what a page sent against the layout that it shows."""
-    number = body["change"]
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= _MOST:
-        _invalid("change must be a whole number from 0")
-    if not isinstance(body["client"], str) or not _CLIENT.fullmatch(body["client"]):
-        _invalid("client must be an id of 8 to 40 letters, digits, -, and _")
-    state = State()
-    if kind != "reopen":
-        try:
-            state = State.parse(body["state"], layout.solvers).renamed(layout.solvers)
-        except InvalidStateError as error:
-            _invalid(str(error))
-        if not is_by_grades(site(), state):
-            _invalid("the order is not that of the grades")
-        if kind == "submit" and state.tray:
-            _invalid(
-                gettext("Some solutions are not ranked. Rank them or mark them as “cannot judge”.")
-            )
-        if kind == "submit" and not is_answered(site(), state):
-            raise _UnansweredError
-    # A page of before the ids has a number, which is no id of anything that was saved.
-    return Change(str(body["base"]), body["client"], body["change"], layout.id, state, kind)
+def _state(body: SaveBody, layout: Layout) -> State:
+    try:
+        state = State.parse(body.state, layout.solvers).renamed(layout.solvers)
+    except InvalidStateError as error:
+        abort(422, str(error))
+    if not _is_by_grades(state):
+        abort(422, "the order is not that of the grades")
+    if body.submit and state.tray:
+        raise RefusedError("unranked")
+    if body.submit and not _is_answered(state):
+        raise RefusedError("unanswered", questions=asked_on_tasks(site()))
+    return state
 
 
-def _body(*keys: str) -> dict[str, Any]:
-    """The JSON object that a page sent, with just these keys, of which times may be missing."""
-    data = request.get_json()
-    if not isinstance(data, dict) or set(data) | _TIMES != {*keys, *_TIMES}:
-        _invalid(f"expected an object with the keys {', '.join(keys)}")
-    if "layout" in keys and not (
-        isinstance(data["layout"], str) and _LAYOUT.fullmatch(data["layout"])
-    ):
-        _invalid("layout is not an id of letters, digits, -, and _")
-    return data
+def _is_by_grades(state: State) -> bool:
+    """Whether each tie group has one grade, the highest first, where judges grade."""
+    if not site().spec.labels:
+        return True
+    given = state.answers.get(GRADE, {})
+    known = {str(grade): grade for grade in range(len(site().spec.labels))}
+    placed = [name for group in state.ranked for name in group]
+    if given.keys() != set(placed) or not known.keys() >= set(given.values()):
+        return False
+    grades = [{known[given[name]] for name in group} for group in state.ranked]
+    order = [min(group) for group in grades]
+    is_one = all(len(group) == 1 for group in grades)
+    return is_one and order == sorted(set(order), reverse=True)
 
 
-def _times(desk: Desk, body: dict[str, Any]) -> tuple[float, dict[str, float]]:
-    """The working time that a page sent, and for how long it showed each solver's solution.
+def _is_answered(state: State) -> bool:
+    """Whether a ranking answers every question that has to be answered.
 
-    A page may still show an earlier layout; time that was spent on it counts too.
+    Questions on solutions and on places are about those that have a place.
     """
-    views, letters = body.get("views", {}), desk.letters
-    if not isinstance(views, dict) or not views.keys() <= letters.keys():
-        _invalid("views must be an object of letters of this task and numbers of seconds")
+    placed = [name for group in state.ranked for name in group]
+    for question in site().spec.questions:
+        if not question.required or question.about == "study":
+            continue
+        if question.about == "placement":
+            given: Mapping[str, str] = state.sure
+        else:
+            shelf = state.written if question.kind == "text" else state.answers
+            given = shelf.get(question.id, {})
+        if not given.keys() >= set(placed if question.about != "task" else [""]):
+            return False
+    return True
+
+
+def _views(ballot: TaskRow, body: TimeBody) -> dict[str, float]:
+    """For how long each solver's solution was in view, also on an earlier layout."""
+    letters = ballot.letters
+    if not body.views.keys() <= letters.keys():
+        abort(422, "views must be of letters of this task")
     spent: defaultdict[str, float] = defaultdict(float)
-    for letter, seconds in views.items():
+    for letter, seconds in body.views.items():
         # A solver whose solution changed has had several letters.
-        spent[letters[letter]] += _seconds(seconds, f"views of {letter}")
-    return _seconds(body.get("seconds", 0), "seconds"), spent
+        spent[letters[letter]] += seconds
+    return spent
 
 
-def _seconds(value: object, name: str) -> float:
-    seconds = seconds_of(value)
-    if seconds is None:
-        _invalid(f"{name} must be a number from 0")
-    return seconds
+def _is_outdated(ballot: TaskRow, contents: Contents, life: str) -> bool:
+    """Whether a ballot is to be given the letters of what is there now."""
+    return not (life == "closed" and ballot.layout) and needs_labels(ballot, contents)
 
 
-def _invalid(message: str) -> NoReturn:
-    abort(422, message)
+def _mine(c: Session, person: PersonRow) -> list[TaskRow]:
+    """A judge's ballots."""
+    return [ballot for ballot in tasks_of(c, person.key) if site().plan.find(ballot)]
 
 
-def _mine(c: Session, person: PersonRow) -> list[AssignedBallot]:
+def _dealt(c: Session, person: PersonRow) -> list[TaskRow]:
     """A judge's ballots, dealt now where the study has some that they lack."""
-    plan = site().plan
-    ballots = ballots_of(c, person.key)
-    if not is_assigned(plan, ballots):
-        with site().store.write() as writer:
-            assign_ballots(writer, person.key, plan)
-            ballots = ballots_of(writer, person.key)
-    return [ballot for ballot in ballots if plan.find(ballot)]
+    if is_assigned(site().plan, tasks_of(c, person.key)):
+        return _mine(c, person)
+    with site().store.write() as writer:
+        assign_ballots(writer, person.key, site().plan)
+        return _mine(writer, person)
 
 
 def _makers(
-    c: Session, person: PersonRow, ballots: Sequence[AssignedBallot]
-) -> tuple[list[tuple[AssignedBallot, str]], list[tuple[AssignedBallot, str]]]:
-    """Give the solutions whose makers the judge is to guess, and those that are left."""
-    lacks_consent = bool(site().solutions.consent) and person.consented_at is None
+    c: Session, person: PersonRow, ballots: Sequence[TaskRow]
+) -> tuple[int, list[tuple[TaskRow, str]]]:
+    """How many solutions' makers the judge is to guess, and those solutions that are left.
+
+    Drawn of those that they placed by the study's secret, so they are the same each time.
+    """
     is_asked = site().spec.judging.ask_maker and _area(c).state in ("trial", "open")
-    is_done = all(ballot.is_complete for ballot in ballots if not ballot.practice)
-    if lacks_consent or not (is_asked and is_done):
-        return [], []
-    drawn = drawn_makers(c, site(), person, ballots)
-    guessed = guessed_makers(c, person)
-    if guessed is None:
-        return drawn, []
-    return drawn, [one for one in drawn if (one[0].problem, one[1]) not in guessed]
+    counting = [ballot for ballot in ballots if not ballot.practice]
+    if lacks_consent(person) or not is_asked or not all(b.is_complete for b in counting):
+        return 0, []
+    placed = {
+        (ballot.problem, solver): ballot
+        for ballot in counting
+        if ballot.occasion == 1
+        for solver in chain.from_iterable(current_state(c, ballot).ranked)
+        if solver in _letters(ballot)
+    }
+    by_chance = sorted(placed, key=lambda one: keyed(site().secret, "maker", person.id, *one))
+    drawn, guessed = by_chance[:MOST_MAKERS], guessed_makers(c, person)
+    # Whoever skipped the rest is not asked again.
+    left = [] if guessed is None else [one for one in drawn if one not in guessed]
+    return len(drawn), [(placed[one], one[1]) for one in left]
 
 
-def _planned(ballots: list[AssignedBallot], gid: str) -> tuple[AssignedBallot, Group]:
+def _planned(ballots: list[TaskRow], gid: str) -> tuple[TaskRow, Group]:
     ballot = next((b for b in ballots if b.public_id == gid), None)
-    planned = site().plan.find(ballot) if ballot else None
-    if ballot is None or planned is None:
+    group = site().plan.find(ballot) if ballot else None
+    if ballot is None or group is None:
         abort(404)
-    return ballot, planned
+    return ballot, group
 
 
-def _desk() -> tuple[Desk, AssignedBallot]:
-    """What the judge works on, as it was when the request came, or 404."""
-    desk: Desk = g.desk
+def _desk(gid: str) -> tuple[PersonRow, str, TaskRow]:
+    """The judge whose browser this is, the study's state, and one of their ballots."""
+    with site().store.read() as c:
+        desk = desk_of_session(c, site().id, held_session("judge"), gid)
+    if desk is None:
+        raise RefusedError("link-lacking")
+    choose_language(site(), desk.judge)
     if desk.ballot is None:
         abort(404)
-    return desk, desk.ballot
+    return desk.judge, desk.life, desk.ballot
 
 
-def _ballot(c: Session, person: PersonRow, gid: str) -> AssignedBallot:
-    """One of the judge's ballots, or 404: also where it is another judge's."""
-    try:
-        return ballot_of(c, person.key, gid)
-    except NotAssignedError:
-        abort(404)
-
-
-def _labels_of(ballot: AssignedBallot) -> dict[str, str]:
-    """Solver to label."""
+def _letters(ballot: TaskRow) -> dict[str, str]:
+    """Solver to letter."""
     return ballot.layout.letters if ballot.layout else {}
-
-
-def _next(person: PersonRow, gid: str) -> str:
-    with site().store.read() as c:
-        ballots = _mine(c, person)
-        area = _area(c)
-    return next_url(area, listed(site(), area, ballots), gid)
-
-
-def _note_visit(person: PersonRow) -> None:
-    if visited_recently(person):
-        return
-    try:
-        with site().store.write(patience=0) as c:
-            record_visit(c, person)
-    except (OperationalError, UnavailableError):
-        # A full or busy database is no reason not to show the page, nor to show it late.
-        return

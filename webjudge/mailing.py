@@ -18,9 +18,9 @@ from quem.store.links import PATHS
 from quem.store.models import PersonRow
 from quem.store.outbox import KINDS, UNKNOWN, claim, is_due, letters_of, settle
 from quem.store.people import issue_link, people_of, withdraw_link
-from quem.store.solving import solving_state, tasks_of
 from quem.store.standing import judges_standing
-from quem.store.studies import status_of
+from quem.store.studies import solving_state, status_of
+from quem.store.work import tasks_of
 from quem.studyfile.addresses import addresses_of
 from webjudge.letters import Standing, write_to
 

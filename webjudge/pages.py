@@ -1,17 +1,16 @@
-"""What the judge's pages show, the same for judges and for a preview of them."""
+"""What the pages of judges and subjects show; a preview shows a judge's."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from flask import abort, render_template, url_for
+from flask import abort, get_template_attribute, render_template, request, url_for
 from markupsafe import Markup
 
 from quem.blinding.rendering import (
-    Part,
     Phrases,
     Rendered,
     render_page_text,
@@ -20,37 +19,36 @@ from quem.blinding.rendering import (
 )
 from quem.solutions.losses import losses_of
 from quem.store.digests import keyed
-from quem.store.progress import task_status
-from quem.store.state import State
+from quem.store.state import LONGEST_COMMENT, State
 from webjudge.files import file_token
-from webjudge.languages import day, gettext, ngettext, spoken
-from webjudge.questions import asked_at_the_end, asked_on_tasks
+from webjudge.languages import day, gettext, spoken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from quem.solutions import SolutionFile
     from quem.solutions.model import Sheet
-    from quem.store.ballots import AssignedBallot
     from quem.store.exporting import Receipt
-    from quem.store.layouts import Content, Item, Layout
-    from quem.store.models import PersonRow
+    from quem.store.layouts import Content
+    from quem.store.models import Item, Layout, PersonRow, TaskRow
+    from quem.studyfile.models import Question
     from webjudge.site import Site
 
 # Characters of solutions that come with the page; what is more comes when it is read.
 _LARGEST_PAGE = 300_000
+MOST_MAKERS = 12
 
 
 @dataclass(frozen=True)
 class Area:
-    """Where the pages are: the judge's own, or a preview of them."""
+    """Where pages are: a judge's, a subject's, or a preview of a judge's."""
 
-    name: str  # the blueprint, whose pages have the same names in both
-    state: str  # of the study
+    name: str  # the blueprint
+    state: str  # of the session
     until: str = ""  # until when a paused study is paused, as its organizer says it; may be empty
 
     def url(self, page: str, /, **values: Any) -> str:  # noqa: ANN401  parts of a URL
-        """Give the address of a page."""
+        """The address of a page."""
         return url_for(f"{self.name}.{page}", **values)
 
     @property
@@ -58,85 +56,73 @@ class Area:
         """Whether nothing is to be stored."""
         return self.name == "preview"
 
-    @property
-    def notice(self) -> str | None:
-        """What every page says at its top; ``base.html`` has the words."""
-        if self.is_preview:
-            return self.name
-        return self.state if self.state != "open" else None
-
-    @property
-    def values(self) -> dict[str, Any]:
+    def page(self, site: Site, person: PersonRow | None = None) -> dict[str, Any]:
         """What the template of every page takes."""
+        notice = "preview" if self.is_preview else self.state if self.state != "open" else ""
+        contact = site.spec.organizer
         return {
-            "notice": self.notice,
+            "study": {"title": site.spec.title},
+            "notice": f"solving-{notice}" if notice and self.name == "solve" else notice,
             "until": self.until,
             "closed": self.state == "closed",
             "paused": self.state == "paused",
+            "home_url": self.url("home"),
+            "address": site.address(person) if person else "",
+            "contact": contact,
+            # Of the last two words, which leaves titles out.
+            "initials": "".join(word[0] for word in contact.name.split()[-2:]),
+            "grading": bool(site.spec.labels),
         }
-
-
-@dataclass(frozen=True)
-class DisplayedBallot:
-    """A ballot as it is shown."""
-
-    ballot: AssignedBallot  # with its layout
-    state: State  # of labels
-    # What the solution of each solver holds now, as far as that is to be what the layout says.
-    contents: Mapping[str, Content | None] = field(default_factory=dict)
-
-    @property
-    def layout(self) -> Layout:
-        """What is under each letter."""
-        assert self.ballot.layout is not None, "not laid out yet"  # noqa: S101  a bug of ours
-        return self.ballot.layout
-
-    @property
-    def names(self) -> dict[str, str]:
-        """Letter to solver."""
-        return self.layout.solvers
 
 
 def listed(
     site: Site,
     area: Area,
-    ballots: Sequence[AssignedBallot],
-    receipts: Mapping[str, Receipt] | None = None,
-    ranked: Mapping[str, tuple[int, int]] | None = None,
+    tasks: Sequence[TaskRow],
+    receipts: Mapping[str, Receipt],
 ) -> list[dict[str, Any]]:
-    """Describe a judge's groups for lists and navigation, in the judge's order."""
+    """A person's tasks for lists and navigation, in their order."""
+    # One address made, and the others of its kind: a judge has many tasks.
+    pattern, number = area.url("task", gid="GID"), 0
+    described = _solved if area.name == "solve" else _judged
+    entries = []
+    for task, entry in zip(tasks, described(site, area, tasks), strict=True):
+        number += not task.practice
+        entry |= {"gid": task.public_id, "problem": task.problem, "practice": task.practice}
+        entry |= {"number": number, "receipt": receipts.get(task.public_id)}
+        entries.append(entry | {"url": pattern.replace("GID", task.public_id) * entry["opens"]})
+    return entries
+
+
+def _judged(site: Site, area: Area, ballots: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
+    """Repeated tasks open after all others."""
     open_repeats = area.is_preview or all(
         b.is_submitted for b in ballots if b.occasion == 1 and not b.practice
     )
-    groups = []
     parts = _parts(ballots)
-    number = 0
-    # One address made, and the others of its kind: a judge has many groups.
-    pattern = area.url("group", gid="GID")
     for ballot in ballots:
-        number += not ballot.practice
-        ready = ballot.occasion == 1 or open_repeats
+        opens = ballot.occasion == 1 or open_repeats
         title = _title(site, ballot)
         if part := parts.get((ballot.problem, ballot.block)):
             title = gettext("%(title)s, part %(n)s of %(all)s", title=title, n=part[0], all=part[1])
         to_place = site.to_place(ballot)
-        groups.append(
-            {
-                "url": pattern.replace("GID", ballot.public_id) if ready else None,
-                "gid": ballot.public_id,
-                "title": title if ready else "",
-                "number": number,
-                "state": "started" if to_place else task_status(ballot),
-                "to_place": to_place,
-                "ranked": (ranked or {}).get(ballot.public_id),
-                "receipt": (receipts or {}).get(ballot.public_id),
-                "practice": ballot.practice,
-            }
-        )
-    return groups
+        state = "started" if to_place else ballot.status
+        yield {"opens": opens, "title": title * opens, "state": state, "to_place": to_place}
 
 
-def _parts(ballots: Sequence[AssignedBallot]) -> dict[tuple[str, int], tuple[int, int]]:
+def _solved(site: Site, _: Area, tasks: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
+    """Only the next problem opens, and what was opened before; its title is not told before."""
+    is_next = True
+    for task in tasks:
+        is_opened = task.opened_at is not None
+        state = task.ended or ("started" if is_opened else "new")
+        title = _title(site, task) * is_opened
+        yield {"opens": is_opened or is_next, "title": title, "state": state, "ended": task.ended}
+        # Who wants to practices; the first problem that counts waits for nothing.
+        is_next = is_next and (task.practice or task.ended is not None)
+
+
+def _parts(ballots: Sequence[TaskRow]) -> dict[tuple[str, int], tuple[int, int]]:
     """Which part each block is of its problem, and of how many, where there are several."""
     blocks: dict[str, list[int]] = {}
     for ballot in ballots:
@@ -150,151 +136,129 @@ def _parts(ballots: Sequence[AssignedBallot]) -> dict[tuple[str, int], tuple[int
     }
 
 
-def next_url(area: Area, groups: Sequence[dict[str, Any]], after: str | None = None) -> str:
-    """Give the next group that waits to be submitted, or the page of thanks."""
-    group = _next_group(groups, after, again=not area.is_preview)
-    return str(group["url"]) if group else area.url("done")
-
-
-def _next_group(
-    groups: Sequence[dict[str, Any]], after: str | None = None, *, again: bool = True
+def next_task(
+    tasks: Sequence[dict[str, Any]], after: str = "", *, again: bool = True
 ) -> dict[str, Any] | None:
-    """Find the next group that counts and waits; whoever wants to practices before.
-
-    In a preview nothing is submitted, so it does not begin again behind the last.
-    """
-    gids = [group["gid"] for group in groups]
+    """The next task that counts and waits, behind another one and then from the first on."""
+    gids = [task["gid"] for task in tasks]
     start = gids.index(after) + 1 if after in gids else 0
     waiting = (
-        group
-        for group in (*groups[start:], *(groups[:start] if again else ()))
-        if group["state"] != "submitted" and group["url"] and not group["practice"]
+        task
+        for task in (*tasks[start:], *(tasks[:start] if again else ()))
+        if task["state"] in ("new", "started") and task["url"] and not task["practice"]
     )
-    return next((group for group in waiting if group["gid"] != after), None)
+    return next((task for task in waiting if task["gid"] != after), None)
 
 
-def just_submitted(groups: Sequence[dict[str, Any]], gid: str | None) -> dict[str, Any] | None:
-    """Give the group whose submission led to this page, if it is submitted."""
-    return next((g for g in groups if g["gid"] == gid and g["receipt"]), None)
+def next_url(area: Area, tasks: Sequence[dict[str, Any]], after: str) -> str:
+    """The next task that waits to be submitted, or the page of thanks."""
+    # In a preview nothing is submitted, so it does not begin again behind the last.
+    task = next_task(tasks, after, again=not area.is_preview)
+    return str(task["url"]) if task else area.url("done")
 
 
 def home_page(
-    site: Site, area: Area, groups: list[dict[str, Any]], judge: PersonRow | None = None
+    site: Site, area: Area, tasks: list[dict[str, Any]], person: PersonRow | None = None
 ) -> dict[str, Any]:
-    """Give what the welcome page and the page of thanks show."""
-    counting = [group for group in groups if not group["practice"]]
-    done = bool(counting) and all(group["state"] == "submitted" for group in counting)
-    contact = site.spec.organizer
+    """What the first page and the page of thanks show."""
+    texts, counting = site.solutions, [task for task in tasks if not task["practice"]]
+    solves = area.name == "solve"
+    briefing = texts.solving_briefing if solves else texts.briefing
+    consent = texts.solving_consent if solves else texts.consent
     return {
-        "study": {"title": site.spec.title},
-        **area.values,
-        "title": site.spec.invitation.title or site.spec.title,
-        "address": site.address(judge) if judge else "",
-        "contact": contact,
-        # Of the last two words, which leaves titles out.
-        "initials": "".join(word[0] for word in contact.name.split()[-2:]),
-        "n_tasks": len(site.plan.parts) + site.plan.repeat,
-        "grading": bool(site.spec.labels),
-        "minutes": site.minutes,
-        "deadline": day(site.spec.deadline) if site.spec.deadline else "",
-        "briefing": _page_text(site.solutions.briefing),
-        "consent": _page_text(site.solutions.consent),
-        "consent_url": None if area.is_preview else area.url("give_consent"),
-        "groups": groups,
-        "next": _next_group(groups),
-        "home_url": area.url("home"),
-        "questions": asked_at_the_end(site),
-        "closing": {name: text for given in judge.closing.values() for name, text in given.items()}
-        if judge
-        else {},
-        "closing_url": None if area.is_preview else area.url("answer_at_the_end"),
-        "receipts_url": None if area.is_preview else area.url("receipts_text"),
-        "done": done,
+        **area.page(site, person),
+        "title": site.spec.title if solves else site.spec.invitation.title or site.spec.title,
+        "briefing": page_text(briefing),
+        "consent": page_text(consent),
+        "consented": bool(person and person.consented_at) or not consent,
+        "declined": bool(consent and person and person.declined_at),
+        "tasks": tasks,
+        "next": next_task(tasks),
+        "done": bool(counting)
+        and not any(task["state"] in ("new", "started") for task in counting),
+        # The task whose submission led to this page.
+        "just": next((t for t in tasks if t["gid"] == request.args.get("submitted")), None),
     }
 
 
-def _page_text(sheet: Sheet | None, asset_url: Callable[..., str] | None = None) -> Markup:
-    """Show a page of text in the judge's language, or as it is."""
+def judge_page(
+    site: Site, area: Area, tasks: list[dict[str, Any]], judge: PersonRow | None = None
+) -> dict[str, Any]:
+    """What a judge's first page and their page of thanks show."""
+    closing = judge.closing.values() if judge else ()
+    return {
+        **home_page(site, area, tasks, judge),
+        "n_tasks": len(site.plan.parts) + site.plan.repeat,
+        "minutes": site.minutes,
+        "deadline": day(site.spec.deadline) if site.spec.deadline else "",
+        "questions": asked_at_the_end(site),
+        "closing": {name: text for given in closing for name, text in given.items()},
+    }
+
+
+def page_text(sheet: Sheet | None, address: Callable[..., str] | None = None) -> Markup:
+    """A page of text in the reader's language, or as it is."""
     translated = sheet and sheet.translations.get(spoken(), sheet)
-    return render_page_text(translated, asset_url, gone=_gone())
+    return render_page_text(translated, address, gone=_phrase("gone"))
 
 
-def _gone() -> str:
-    return gettext("This part cannot be displayed right now. Please tell the organizer.")
-
-
-def _phrases() -> Phrases:
-    return Phrases(formula=gettext("(formula)"), more=_more)
-
-
-def _more(rows: int, columns: int) -> str:
-    """Say how much of a sheet is not shown."""
-    if rows and columns:
-        return gettext(
-            "Not shown: %(rows)s more rows, %(columns)s more columns.",
-            rows=f"{rows:,}",
-            columns=f"{columns:,}",
-        )
-    if columns:
-        return ngettext(
-            "%(count)s more column is not shown.",
-            "%(count)s more columns are not shown.",
-            columns,
-            count=f"{columns:,}",
-        )
-    return ngettext(
-        "%(count)s more row is not shown.",
-        "%(count)s more rows are not shown.",
-        rows,
-        count=f"{rows:,}",
-    )
+def _phrase(name: str, *values: int) -> str:
+    phrase: str = get_template_attribute("judge/phrases.html", name)(*values)
+    return phrase
 
 
 def group_page(
-    site: Site, area: Area, shown: DisplayedBallot, groups: list[dict[str, Any]]
+    site: Site,
+    area: Area,
+    ballot: TaskRow,
+    state: State,
+    contents: Mapping[str, Content | None],
+    tasks: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Give what the ranking page shows."""
-    gid = shown.ballot.public_id
-    place = next(i for i, group in enumerate(groups) if group["gid"] == gid)
-    group = groups[place]
-    items = [_item(site, area, shown, item) for item in shown.layout.items]
+    """What the ranking page shows."""
+    gid, layout = ballot.public_id, _layout(ballot)
+    group = next(task for task in tasks if task["gid"] == gid)
+    items = [_item(site, area, ballot, item, contents) for item in layout.items]
     _leave_out_late(items)
     _tell_apart(items)
+    page, receipt = area.page(site), group["receipt"]
+    urls = {"home": page["home_url"], "next": next_url(area, tasks, gid)}
+    urls["solution"] = area.url("solution", gid=gid, version="VERSION")
+    if not area.is_preview:
+        urls |= {name: area.url(name, gid=gid) for name in ("state", "reopen", "time")}
     return {
-        "study": {"title": site.spec.title},
-        **area.values,
+        **page,
         "group": {
             **group,
-            "to_place": shown.ballot.to_place if shown.ballot.is_submitted else [],
-            "statement": _statement(site, area, shown.ballot),
+            "to_place": ballot.to_place if ballot.is_submitted else [],
+            "statement": statement(site, area, ballot),
         },
-        "home_url": area.url("home"),
-        "dialogs": _dialogs(area.notice == "preview", area.url("home"), spoken(), site.spec.labels),
+        "dialogs": _dialogs(area.is_preview, page["home_url"], spoken(), site.spec.labels),
         "items": items,
         "data": {
             "study": site.spec.title,
             "title": group["title"],
-            "step": _step(group, groups),
-            "labels": list(shown.names),
-            "layout": shown.layout.id,
-            "contents": {i.letter: _name(site, gid, i, i.origin) for i in shown.layout.items},
+            "step": _step(group, tasks),
+            "labels": list(layout.solvers),
+            "layout": layout.id,
+            "contents": {i.letter: _name(site, gid, i, i.origin) for i in layout.items},
             "versions": {item["label"]: item["version"] for item in items},
             "solutions": {item["label"]: item["about"] for item in items},
-            "chance": {i.letter: _chance(site, gid, i.solver) for i in shown.layout.items},
+            "chance": {i.letter: _chance(site, gid, i.solver) for i in layout.items},
             "questions": asked_on_tasks(site),
             "grades": site.spec.labels,
-            "views": {i.letter: shown.ballot.views.get(i.solver, 0) for i in shown.layout.items},
-            "state": shown.state.to_json(),
+            "views": {i.letter: ballot.views.get(i.solver, 0) for i in layout.items},
+            "state": state.renamed(layout.letters).to_json(),
             "blank": State().to_json(),
-            "revision": shown.ballot.revision,
-            "submitted": shown.ballot.is_complete,
-            "receipt": _receipt(group),
-            "closed": area.state == "closed",
-            "paused": area.state == "paused",
+            "revision": ballot.revision,
+            "submitted": ballot.is_complete,
+            "receipt": receipt and {"code": receipt.code, "at": receipt.at.isoformat()},
+            "closed": page["closed"],
+            "paused": page["paused"],
             "until": area.until,
             "preview": area.is_preview,
             "key": gid,
-            "urls": _urls(area, gid, groups),
+            "urls": urls,
         },
     }
 
@@ -306,63 +270,55 @@ def _dialogs(
     language: str,  # noqa: ARG001
     labels: tuple[str, ...],
 ) -> Markup:
-    """Write the dialogs of the ranking page, which are the same for all tasks of a language."""
+    """The dialogs of the ranking page, which are the same for all tasks of a language."""
     notice = "preview" if is_preview else None
     page = render_template("judge/dialogs.html", notice=notice, home_url=home_url, labels=labels)
     return Markup(page)  # noqa: S704  our own
 
 
-def solution_alone(site: Site, area: Area, shown: DisplayedBallot, version: str) -> str:
-    """Show one solution of a ranking page, or answer 404 where the task has no such one."""
-    gid = shown.ballot.public_id
-    named = {_name(site, gid, item, item.digest): item for item in shown.layout.items}
+def solution_alone(
+    site: Site,
+    area: Area,
+    ballot: TaskRow,
+    contents: Mapping[str, Content | None],
+    version: str,
+) -> str:
+    """One solution of a ranking page, or 404 where the task has no such one."""
+    items = _layout(ballot).items if ballot.layout else ()
+    named = {_name(site, ballot.public_id, item, item.digest): item for item in items}
     if version not in named:
         abort(404)
-    item = _item(site, area, shown, named[version])
+    item = _item(site, area, ballot, named[version], contents)
     return render_template("judge/solution-alone.html", item=item)
 
 
 def maker_page(
-    site: Site, area: Area, shown: DisplayedBallot, solver: str, groups: Sequence[dict[str, Any]]
+    site: Site,
+    area: Area,
+    ballot: TaskRow,
+    solver: str,
+    contents: Mapping[str, Content | None],
+    tasks: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """Give what the page shows that asks who made a solution."""
-    item = next(one for one in shown.layout.items if one.solver == solver)
-    gid = shown.ballot.public_id
+    """What the page shows that asks who made a solution."""
+    item = next(one for one in _layout(ballot).items if one.solver == solver)
     return {
-        "study": {"title": site.spec.title},
-        **area.values,
-        "item": _item(site, area, shown, item),
-        "group": next(group for group in groups if group["gid"] == gid),
-        "grading": bool(site.spec.labels),
-        "guess_url": area.url("guess_maker"),
+        **area.page(site),
+        "item": _item(site, area, ballot, item, contents),
+        "group": next(task for task in tasks if task["gid"] == ballot.public_id),
     }
 
 
-def _urls(area: Area, gid: str, groups: Sequence[dict[str, Any]]) -> dict[str, str]:
-    urls = {
-        "home": area.url("home"),
-        "next": next_url(area, groups, gid),
-        "solution": area.url("solution", gid=gid, version="VERSION"),
-    }
-    if area.is_preview:
-        return urls
-    return urls | {
-        "state": area.url("save_state", gid=gid),
-        "reopen": area.url("reopen", gid=gid),
-        "time": area.url("add_time", gid=gid),
-    }
+def _layout(ballot: TaskRow) -> Layout:
+    assert ballot.layout is not None, "not laid out"  # noqa: S101  a bug of ours
+    return ballot.layout
 
 
-def _step(group: dict[str, Any], groups: Sequence[dict[str, Any]]) -> str:
+def _step(task: dict[str, Any], tasks: Sequence[dict[str, Any]]) -> str:
     """Which of a judge's tasks it is."""
-    if group["practice"]:
+    if task["practice"]:
         return gettext("Practice")
-    return gettext("Task %(n)s of %(all)s", n=group["number"], all=groups[-1]["number"])
-
-
-def _receipt(group: dict[str, Any]) -> dict[str, str] | None:
-    receipt = group["receipt"]
-    return receipt and {"code": receipt.code, "at": receipt.at.isoformat()}
+    return gettext("Task %(n)s of %(all)s", n=task["number"], all=tasks[-1]["number"])
 
 
 def _leave_out_late(items: Sequence[dict[str, Any]]) -> None:
@@ -409,23 +365,27 @@ def _name(site: Site, gid: str, item: Item, digest: str) -> str:
     return keyed(site.secret, "content", gid, item.solver, digest)
 
 
-def _item(site: Site, area: Area, shown: DisplayedBallot, item: Item) -> dict[str, Any]:
+def _item(
+    site: Site,
+    area: Area,
+    ballot: TaskRow,
+    item: Item,
+    contents: Mapping[str, Content | None],
+) -> dict[str, Any]:
     """One solution under its letter: only what the layout says that it is."""
-    solution = site.solution(shown.ballot.problem, item.solver)
-    content = shown.contents.get(item.solver)
-    gid = shown.ballot.public_id
+    solution = site.solution(ballot.problem, item.solver)
+    content = contents.get(item.solver)
+    gid, rendered = ballot.public_id, Rendered((), 0)
     losses: Sequence[Any] = ()
-    if solution is None or (content and not content.is_in(item)):
-        text = gettext("This solution is no longer available. Leave it where it is.")
-        rendered = Rendered((Part("html", "", html=Markup("<p>{}</p>").format(text)),), 0)
-        losses = ()
-    else:
-        addresses = _addresses(site, area, gid, solution.files)
-        rendered = render_solution(solution, addresses, gone=_gone(), phrases=_phrases())
+    if is_there := solution is not None and (content is None or content.is_in(item)):
+        phrases = Phrases(_phrase("formula"), partial(_phrase, "more"))
+        address = _addresses(site, area, gid, solution.files)
+        rendered = render_solution(solution, address, gone=_phrase("gone"), phrases=phrases)
         losses = losses_of(solution.files) if area.is_preview else ()
     return {
         "label": item.letter,
         "version": _name(site, gid, item, item.digest),
+        "is_there": is_there,
         "parts": rendered.parts,
         "size": rendered.size,
         "losses": losses,
@@ -441,27 +401,65 @@ def _item(site: Site, area: Area, shown: DisplayedBallot, item: Item) -> dict[st
     }
 
 
-def _statement(site: Site, area: Area, ballot: AssignedBallot) -> str:
-    """The problem's statement as safe HTML."""
-    statement = site.solutions.statements.get(ballot.problem)
-    files = statement.files if statement else ()
-    return _page_text(statement, _addresses(site, area, ballot.public_id, files))
+def statement(site: Site, area: Area, task: TaskRow) -> Markup:
+    """The statement of a task's problem."""
+    sheet = site.solutions.statements.get(task.problem)
+    translated = sheet and sheet.translations.get(spoken(), sheet)
+    files = translated.files if translated else ()
+    return page_text(translated, _addresses(site, area, task.public_id, files))
 
 
 def _addresses(
     site: Site, area: Area, gid: str, files: Sequence[SolutionFile]
 ) -> Callable[..., str]:
-    """Give what makes the address of the n-th of some files, or of a page of it."""
+    """What makes the address of the n-th of some files, or of a page of it."""
 
     def address(n: int, page: int | None = None) -> str:
-        token = file_token(site, gid, files[n - 1])
-        return area.url("file", gid=gid, token=token, page=page)
+        return area.url("file", gid=gid, token=file_token(site, gid, files[n - 1]), page=page)
 
     return address
 
 
-def _title(site: Site, ballot: AssignedBallot) -> str:
-    problem = site.problem(ballot.problem)
+def _title(site: Site, task: TaskRow) -> str:
+    problem = site.problem(task.problem)
     if problem is not None and problem.title:
         return problem.title
-    return gettext("Practice") if ballot.practice else ballot.problem
+    return gettext("Practice") if task.practice else task.problem
+
+
+def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
+    """Describe the questions that the ranking page asks."""
+    return [
+        {
+            "id": question.id,
+            "about": question.about,
+            "kind": question.kind or "choice",
+            "text": question.text,
+            "options": question.values,
+            "ends": question.ends,
+            "required": question.required,
+        }
+        # The grade has buttons of its own.
+        for question in site.spec.judging.questions
+        if question.about != "study"
+    ]
+
+
+def asked_at_the_end(site: Site) -> tuple[Question, ...]:
+    """The questions that the page of thanks asks."""
+    return tuple(q for q in site.spec.judging.questions if q.about == "study")
+
+
+def read_answers(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, str]:
+    """The answers in a form of the macro ``question_field``; what else is sent is left out."""
+    answers = {}
+    for number, question in enumerate(questions):
+        text = form.get(f"question-{number}", "").replace("\0", "").strip()[:LONGEST_COMMENT]
+        if text and (question.kind == "text" or text in question.values):
+            answers[question.id] = text
+    return answers
+
+
+def lack(questions: Sequence[Question], answers: Mapping[str, str]) -> bool:
+    """Whether a required question has no answer."""
+    return any(question.required and question.id not in answers for question in questions)

@@ -7,37 +7,32 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Blueprint, abort, redirect, render_template, request, url_for
 
-from quem.store.ballots import AssignedBallot
-from quem.store.layouts import Item, Layout
+from quem.store.models import Item, Layout, TaskRow
 from quem.store.state import State, labels
 from quem.studyfile.blocks import PairCounts
 from webjudge.access import admit, site
+from webjudge.errors import go
 from webjudge.files import send_file
 from webjudge.pages import (
+    MOST_MAKERS,
     Area,
-    DisplayedBallot,
     group_page,
-    home_page,
+    judge_page,
     listed,
     maker_page,
     solution_alone,
 )
-from webjudge.questions import MOST_MAKERS
 
 if TYPE_CHECKING:
     from flask import Response
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.ballots import Group
+    from quem.store.planned import Group
 
 preview = Blueprint("preview", __name__, url_prefix="/dashboard/preview")
+preview.before_request(admit)
 
 _AREA = Area("preview", "open")
-
-
-@preview.before_request
-def _only_managers() -> None:
-    admit()
 
 
 @preview.url_defaults
@@ -50,19 +45,18 @@ def _same_language(_: str, values: dict[str, Any]) -> None:
 @preview.get("")
 def home() -> str:
     """Show the judge's first page."""
-    page = home_page(site(), _AREA, listed(site(), _AREA, _ballots()))
-    return render_template("judge/welcome.html", **page, consented=False, declined=False)
+    return render_template("judge/welcome.html", **judge_page(site(), _AREA, _tasks()))
 
 
 @preview.get("/makers")
 def makers() -> str:
     """Show the page that asks who made a solution, with the first one."""
-    ballots = [ballot for ballot in _ballots() if not ballot.practice and ballot.occasion == 1]
-    if not ballots:
+    counting = [ballot for ballot in _ballots() if not ballot.practice and ballot.occasion == 1]
+    if not counting:
         abort(404)
-    shown, groups = _shown(ballots[0]), listed(site(), _AREA, _ballots())
-    page = maker_page(site(), _AREA, shown, shown.layout.items[0].solver, groups)
-    count = sum(len(ballot.solvers or ()) for ballot in ballots)
+    solver = next(iter(counting[0].solvers or ()))
+    page = maker_page(site(), _AREA, counting[0], solver, {}, _tasks())
+    count = sum(len(ballot.solvers or ()) for ballot in counting)
     return render_template("judge/maker.html", **page, n=1, n_all=min(count, MOST_MAKERS))
 
 
@@ -73,30 +67,29 @@ def guess_maker() -> AnyResponse:
 
 
 @preview.get("/done")
-def done() -> AnyResponse | str:
+def done() -> str:
     """Show the page of thanks, behind that which asks who made the solutions."""
-    ballots = _ballots()
-    is_asked = site().spec.judging.ask_maker and not all(ballot.practice for ballot in ballots)
-    if is_asked and "guessed" not in request.args:
-        return redirect(url_for("preview.makers"), code=303)
-    page = home_page(site(), _AREA, listed(site(), _AREA, ballots))
-    ranked = sum(len(ballot.solvers or ()) for ballot in ballots if not ballot.practice)
-    work = {"ranked": ranked, "seconds": 60 * site().minutes}
-    return render_template("judge/done.html", **page, **work, just=None)
+    counting = [ballot for ballot in _ballots() if not ballot.practice]
+    if site().spec.judging.ask_maker and counting and "guessed" not in request.args:
+        go("preview.makers")
+    ranked = sum(len(ballot.solvers or ()) for ballot in counting)
+    page = judge_page(site(), _AREA, _tasks())
+    return render_template("judge/done.html", **page, ranked=ranked, seconds=60 * site().minutes)
 
 
 @preview.get("/g/<gid>")
-def group(gid: str) -> str:
+def task(gid: str) -> str:
     """Show a ranking page."""
     ballot = _ballot(gid)
-    groups = listed(site(), _AREA, _ballots())
-    return render_template("judge/group.html", **group_page(site(), _AREA, _shown(ballot), groups))
+    state = State(tray=tuple(ballot.solvers or ()))
+    page = group_page(site(), _AREA, ballot, state, {}, _tasks())
+    return render_template("judge/group.html", **page)
 
 
 @preview.get("/g/<gid>/solution/<version>")
 def solution(gid: str, version: str) -> str:
     """Show one solution, for a page that was too small for all."""
-    return solution_alone(site(), _AREA, _shown(_ballot(gid)), version)
+    return solution_alone(site(), _AREA, _ballot(gid), {}, version)
 
 
 @preview.get("/g/<gid>/file/<token>")
@@ -106,55 +99,49 @@ def file(gid: str, token: str, page: int | None = None) -> Response:
     return send_file(site(), _ballot(gid), token, page)
 
 
-def _shown(ballot: AssignedBallot) -> DisplayedBallot:
-    shown = DisplayedBallot(ballot, State())
-    return DisplayedBallot(ballot, State(tray=tuple(shown.names)))
+def _tasks() -> list[dict[str, Any]]:
+    return listed(site(), _AREA, _ballots(), {})
 
 
-def _ballot(gid: str) -> AssignedBallot:
+def _ballot(gid: str) -> TaskRow:
     ballot = next((b for b in _ballots() if b.public_id == gid), None)
     if ballot is None:
         abort(404)
     return ballot
 
 
-def _ballots() -> list[AssignedBallot]:
+def _ballots() -> list[TaskRow]:
     """Ballots that no judge was dealt: the study's order, and an order of solutions that stays."""
     plan = site().plan
-    groups = [(plan.practice, 1)] if plan.practice else []
     # The same blocks each time; nobody judges them.
     rng, met = random.Random(0), PairCounts()  # noqa: S311
     parts = [part for group in plan.groups for part in plan.deal(group, met, rng)]
-    groups += [(group, 1) for group in parts]
+    groups = [(group, 1) for group in (*([plan.practice] if plan.practice else []), *parts)]
     groups += [(group, 2) for group in parts[: plan.repeat]]
     return [
         _preview_ballot(number, group, occasion, practice=group is plan.practice)
         for number, (group, occasion) in enumerate(groups)
-        if group
     ]
 
 
-def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool) -> AssignedBallot:
+def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool) -> TaskRow:
     solvers = list(group.solvers)
     random.Random(f"{number} {group.problem}").shuffle(solvers)  # noqa: S311  nobody judges it
     letters = zip(labels(len(solvers)), solvers, strict=True)
-    layout = Layout("", tuple(Item(letter, solver, "", "") for letter, solver in letters))
-    return AssignedBallot(
-        key=0,
+    items = tuple(Item(letter, solver, "", "") for letter, solver in letters)
+    layout = Layout(id="", items=items)
+    return TaskRow(
         public_id=str(number),
-        person_key=0,
         problem=group.problem,
         block=group.block,
         occasion=occasion,
         practice=practice,
         position=number,
-        solvers=list(group.solvers),
+        solvers=solvers,
         head=0,
-        submitted=None,
         seconds=0.0,
         views={},
-        opened_at=None,
+        layout_id="",
         layout=layout,
-        placed=None,
-        saved_at=None,
+        layouts=[layout],
     )

@@ -16,7 +16,7 @@ from waitress.parser import HTTPRequestParser
 from waitress.server import create_server
 
 from quem.store.connecting import THREADS, UnavailableError
-from quem.store.solving import MOST_OF_SUBJECT
+from quem.store.uploads import MOST_OF_SUBJECT
 from webjudge.access import sender
 
 if TYPE_CHECKING:

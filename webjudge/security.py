@@ -5,14 +5,13 @@ from __future__ import annotations
 import ipaddress
 import socket
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from flask import abort, request
-from flask.json.provider import DefaultJSONProvider
+from flask import request
 from flask.sessions import SecureCookieSessionInterface
 
-from webjudge.languages import gettext, marked
+from webjudge.errors import RefusedError
 
 if TYPE_CHECKING:
     from flask import Flask, Response
@@ -36,10 +35,6 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "X-Robots-Tag": "noindex",
 }
-_OTHER_HOST = marked(
-    "This is not the address of this server. Use the link that the organizer sent you. Organizers: "
-    "name the address by --url (QUEM_URL), and let a proxy pass it on as X-Forwarded-Host."
-)
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
@@ -49,7 +44,7 @@ def protect(app: Flask, hosts: Hosts) -> None:
     def refuse_other_hosts() -> None:
         # Whoever looks after the server may ask for its health by any name.
         if request.endpoint != "healthz" and not hosts.know(request.host):
-            abort(400, gettext(_OTHER_HOST))
+            raise RefusedError("host")
 
     app.before_request(refuse_other_hosts)
     app.before_request(_refuse_other_sites)
@@ -66,14 +61,13 @@ def _refuse_other_sites() -> None:
     """Browsers say where a request comes from; what does not is not a browser."""
     if request.method in _SAFE:
         return
-    site = request.headers.get("Sec-Fetch-Site")
-    if site is not None:
-        if site not in ("same-origin", "none"):
-            abort(403, gettext("This request came from another site."))
-        return
-    origin = request.headers.get("Origin")
-    if origin is not None and urlsplit(origin).netloc != request.host:
-        abort(403, gettext("This request came from another site."))
+    site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if site is None:
+        is_ours = origin is None or urlsplit(origin).netloc == request.host
+    else:
+        is_ours = site in ("same-origin", "none")
+    if not is_ours:
+        raise RefusedError("origin")
 
 
 def _set_headers(response: Response) -> Response:
@@ -162,32 +156,3 @@ class Kept(SecureCookieSessionInterface):
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
         """Send the cookie over TLS alone where it came by TLS."""
         return request.is_secure
-
-
-_MOST_DIGITS = 18  # more fit into no column
-
-
-class StrictJson(DefaultJSONProvider):
-    """JSON as its standard has it: without NaN, and neither too deep nor with endless numbers.
-
-    Whatever is wrong is a ValueError, which Flask answers with 400.
-    """
-
-    sort_keys = False
-
-    def loads(self, s: str | bytes, **kwargs: Any) -> Any:  # noqa: ANN401  JSON holds anything
-        """Read JSON."""
-        try:
-            return super().loads(s, parse_constant=_refuse, parse_int=_whole, **kwargs)
-        except RecursionError:
-            _refuse("nested too deeply")
-
-
-def _whole(digits: str) -> int:
-    if len(digits) > _MOST_DIGITS:
-        _refuse("too large a number")
-    return int(digits)
-
-
-def _refuse(what: str) -> NoReturn:
-    raise ValueError(f"not allowed in JSON: {what}")

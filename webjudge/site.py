@@ -24,8 +24,7 @@ from quem.store.living import Changes, contents_of, new_solvers, note_effects, p
 from quem.store.location import locate_database
 from quem.store.people import has_people, sync_everybody
 from quem.store.reviewing import answered_changes, frozen_look, note_decisions
-from quem.store.solving import solving_state
-from quem.store.studies import register_study, secret_of, status_of
+from quem.store.studies import register_study, secret_of, solving_state, status_of
 from quem.studyfile.models import ExperienceSpec
 from quem.studyfile.reading import draft_study
 from webjudge.languages import ENGLISH
@@ -39,11 +38,11 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.solutions import Solution, Solutions
     from quem.solutions.model import Signature
-    from quem.store.ballots import AssignedBallot, Group, JudgingPlan
     from quem.store.engine import Store
     from quem.store.layouts import Content
     from quem.store.living import Effect
-    from quem.store.models import PersonRow
+    from quem.store.models import PersonRow, TaskRow
+    from quem.store.planned import Group, JudgingPlan
     from quem.studyfile.models import Judge, LanguageCode, Person, Problem
     from quem.studyfile.relevance import JudgedSpec
 
@@ -156,7 +155,7 @@ class Site:
         """Give what the solutions of a group hold now; None for one that cannot be read."""
         return contents_of(self.solutions, group, self.answered)
 
-    def to_place(self, ballot: AssignedBallot) -> int:
+    def to_place(self, ballot: TaskRow) -> int:
         """Count the solutions that are new in a submitted ranking of a judge."""
         group = self.plan.find(ballot) if ballot.is_submitted else None
         return len(new_solvers(ballot, self._lately(group))) if group else 0

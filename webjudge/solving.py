@@ -5,256 +5,157 @@ from __future__ import annotations
 import random
 import re
 import tempfile
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from flask import (
-    Blueprint,
-    Response,
-    abort,
-    current_app,
-    jsonify,
-    redirect,
-    render_template,
-    request,
-    url_for,
-)
-from sqlalchemy.exc import OperationalError
-from werkzeug.exceptions import NotFound
+from flask import Blueprint, Response, abort, jsonify, redirect, render_template, request, url_for
+from werkzeug.exceptions import BadRequest
 
 from quem.blinding.rendering import render_page_text
 from quem.solutions.files import kind_of
 from quem.solutions.model import Sheet, SolutionFile
 from quem.solving.checking import named_in, upload_trouble
-from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
-from quem.store.connecting import UnavailableError
-from quem.store.digests import revision_id
+from quem.store.assignment import assign_tasks
+from quem.store.clock import spent_on
 from quem.store.events import record
+from quem.store.exporting import receipts_of
 from quem.store.people import (
     EXPERIENCE,
     EXPERIENCE_AGAIN,
     consent,
-    decline,
     finish,
     minutes_left,
     note_replies,
     people_of,
-    record_visit,
-    replies_of,
     reply_after,
-    visited_recently,
     withdraw,
 )
-from quem.store.solving import (
-    Answer,
-    ElsewhereError,
-    StaleAnswerError,
-    add_upload,
-    assign_tasks,
-    bytes_left,
+from quem.store.solving import run_clock, settle, start_task
+from quem.store.state import AnswerState
+from quem.store.uploads import UploadFolder, add_upload, bytes_left, uploads_of
+from quem.store.work import (
+    Change,
+    ClosedError,
+    PausedError,
+    StaleError,
+    SubmittedError,
     last_answer,
-    receipt_of,
-    run_clock,
-    save_answer,
-    settle,
-    solving_state,
-    spent_on,
-    start_task,
-    task_of_subject,
+    save,
+    task_of,
     tasks_of,
-    upload_of,
-    uploads_of,
 )
-from quem.store.uploads import TooLargeError, TooMuchError, UploadFolder
-from webjudge.access import NO_LINK, current_person, signed_out, site
-from webjudge.errors import refusal
-from webjudge.files import file_token, send_one
-from webjudge.languages import ENGLISH, LANGUAGES, gettext, keep_language, marked, spoken
-from webjudge.questions import read_answers
+from webjudge.access import (
+    current_person,
+    lacks_consent,
+    note_visit,
+    require_not_closed,
+    share,
+    site,
+    state_of,
+)
+from webjudge.bodies import (
+    LONGEST_TEXT,
+    MOST_FILES,
+    AnswerBody,
+    CheckBody,
+    ClockBody,
+    ExperienceForm,
+    PreviewBody,
+    acknowledged,
+)
+from webjudge.errors import RefusedError, go
+from webjudge.files import send_file
+from webjudge.pages import Area, home_page, lack, listed, read_answers, statement
 from webjudge.security import policy
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from markupsafe import Markup
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.models import PersonRow
-    from quem.store.solving import SolvingTask, Spent, Upload
+    from quem.store.models import Kind, PersonRow, TaskRow, UploadRow
     from quem.studyfile.models import Solving
 
 
 solve = Blueprint("solve", __name__, url_prefix="/solve")
+share(solve, "subject")
 
 LARGEST_UPLOAD = 50_000_000
-# In a solution.
-_MOST_FILES = 10
-_LONGEST_TEXT = 1_000_000
-_MOST_YEARS = 80.0
-_MOST = 2**31 - 1
-_CLIENT = re.compile(r"[A-Za-z0-9_-]{8,44}")
-_SAVING = {"base", "client", "change", "layout", "state", "submit", "seconds", "views"}
-_RUNNING = ("work", "pause", "away")
 _CHUNK = 1 << 16
-_CLOSED = marked("The session is closed. Answers can no longer be changed.")
-_STALE = marked("This answer was changed in another tab or on another device.")
-_ENDED = marked("This problem is submitted, skipped, or its time is over.")
-_STOPPED = marked("The clock is stopped. The problem and your answer are hidden.")
-_ELSEWHERE = marked("This problem is open in another tab or on another device.")
-_TOO_MUCH = marked("Your files have more than 200 MB together. Remove some, or make them smaller.")
-_TOO_LARGE = marked("The file is larger than 50 MB. Make it smaller.")
-_UNREADABLE = marked("This file cannot be shown to judges. Save it again, or in another format.")
-_NOTHING = marked("Write an answer or add a file before you submit.")
+# Characters of a text may take up to six in JSON.
+_LARGEST_TEXT = 6 * LONGEST_TEXT + _CHUNK
 
 
 @solve.before_request
-def _only_subjects() -> None:
-    """Nothing of a body is read before it is known whose it is."""
-    if site().spec.solving is None:
-        abort(401, gettext(NO_LINK))
-    if request.method not in ("GET", "HEAD", "OPTIONS"):
-        with site().store.read() as c:
-            current_person(c, "subject")
-    if request.endpoint == "solve.upload":
-        request.max_content_length = LARGEST_UPLOAD + _CHUNK
-    elif request.endpoint in ("solve.save", "solve.check", "solve.preview"):
-        # Characters of a text may take up to six in JSON.
-        request.max_content_length = 6 * _LONGEST_TEXT + _CHUNK
-
-
-class _RefusedUploadError(Exception):
-    """A file cannot be part of an answer; the text says why and what to do."""
-
-
-@solve.errorhandler(_RefusedUploadError)
-def _refuse_upload(error: _RefusedUploadError) -> Response:
-    return refusal(422, "file", str(error))
-
-
-@solve.errorhandler(ClosedError)
-@solve.errorhandler(PausedError)
-@solve.errorhandler(SubmittedError)
-@solve.errorhandler(StaleAnswerError)
-def _refused(error: Exception) -> Response:
-    """Say why nothing was changed."""
-    if isinstance(error, StaleAnswerError):
-        newer = {"text": error.answer.text, "files": list(error.answer.files)}
-        details = {"revision": error.answer.base, "submitted": error.ended, "state": newer}
-        return refusal(409, "stale", gettext(_STALE), **details)
-    if isinstance(error, ClosedError):
-        return refusal(403, "closed", gettext(_CLOSED))
-    if isinstance(error, PausedError):
-        return refusal(403, "paused", gettext(_STOPPED))
-    return refusal(403, "ended", gettext(_ENDED))
-
-
-@solve.errorhandler(NotAssignedError)
-def _not_found(_: Exception) -> Any:  # noqa: ANN401  as Flask answers
-    """What is another's is not there."""
-    return current_app.handle_http_exception(NotFound())
-
-
-@solve.post("/sign-out")
-def leave() -> AnyResponse:
-    """End this browser's session."""
-    return signed_out("subject")
+def _limit_bodies() -> None:
+    limits = dict.fromkeys(("solve.state", "solve.check", "solve.preview"), _LARGEST_TEXT)
+    limits["solve.files"] = LARGEST_UPLOAD + _CHUNK
+    if request.endpoint in limits:
+        request.max_content_length = limits[request.endpoint]
 
 
 @solve.get("")
-def home() -> AnyResponse | str:
+def home() -> str:
     """Show briefing, consent, questions, and the list of problems."""
     with site().store.read() as c:
-        person = current_person(c, "subject")
-        state = solving_state(c, site().id)
-        replies = replies_of(c, person)
-    ready = _is_ready(person, replies)
-    tasks = _tasks(person) if ready else []
+        person, area, replies = _admitted(c)
+        ready = _is_ready(person, replies)
+        entries = _listed(c, area, person) if ready else []
     if person.declined_at is None:
-        _note_visit(person)
-    listed = _listed(tasks)
-    counting = [one for one in listed if not one["practice"]]
-    is_done = bool(counting) and all(one["ended"] for one in counting)
+        note_visit(person)
+    page = home_page(site(), area, entries, person)
+    page["next"] = next((e for e in entries if e["url"] and not e["ended"]), None)
     return render_template(
         "solve/welcome.html",
-        **_page(person, state),
-        consented=person.consented_at is not None or site().solutions.solving_consent is None,
-        declined=person.declined_at is not None,
-        withdrawn=person.is_gone,
+        **page,
+        person=person,
         ready=ready,
-        done=is_done,
-        finished=person.finished_at is not None,
-        tasks=listed,
+        pending=_pending(entries, replies),
         n_problems=len(_problems()),
-        next=next((one for one in listed if one["url"] and not one["ended"]), None),
-        just=next((one for one in listed if one["gid"] == request.args.get("submitted")), None),
-        briefing=_text(site().solutions.solving_briefing),
-        consent=_text(site().solutions.solving_consent),
+        limit=_limit(),
+        solving=_solving(),
+        replies=replies,
         experience=replies.get(EXPERIENCE, ""),
         again=replies.get(EXPERIENCE_AGAIN, ""),
-        replies=replies,
-        questions=_solving().asked_once,
-        after=_solving().asked_after,
-        pending=_pending(counting, replies),
         unit=site().spec.experience_unit,
         missing=request.args.get("missing", ""),
     )
 
 
-@solve.post("/consent")
-def give_consent() -> AnyResponse:
-    """Note that the subject takes part, or would rather not."""
-    with site().store.write() as c:
-        person = current_person(c, "subject")
-        _require_not_closed(c)
-        (decline if request.form.get("consent") == "no" else consent)(c, person)
-    return redirect(url_for("solve.home"), code=303)
-
-
-@solve.post("/language")
-def choose_language() -> AnyResponse:
-    """Keep the language that the subject chose."""
-    code, gid = request.form.get("language", ""), request.form.get("gid", "")
-    if code not in LANGUAGES:
-        abort(400)
-    page = url_for("solve.task", gid=gid) if gid else url_for("solve.home")
-    keep_language(code)
-    return redirect(page, code=303)
-
-
 @solve.post("/about")
 def about_you() -> AnyResponse:
     """Keep the experience and the answers to the study's questions."""
-    given = request.form.get("experience", "").strip().replace(",", ".")
-    answers, written, missing = read_answers(_solving().asked_once, request.form)
-    replies = {**answers, **written}
-    if _is_experience(given):
-        replies[EXPERIENCE] = f"{float(given):g}"
+    replies = read_answers(_solving().asked_once, request.form)
+    missing = "questions" if lack(_solving().asked_once, replies) else ""
+    try:
+        replies[EXPERIENCE] = f"{ExperienceForm.read().experience:g}"
+    except BadRequest:
+        missing = "experience"
     with site().store.write() as c:
-        person = current_person(c, "subject")
-        _require_not_closed(c)
-        if _lacks_consent(person) or person.is_gone:
-            return redirect(url_for("solve.home"), code=303)
-        if person.consented_at is None:
-            consent(c, person)  # where there is no form of consent
+        person = _changing(c)
+        if lacks_consent(person):
+            go("solve.home")
+        consent(c, person)  # where there is no form of consent
         note_replies(c, person, replies)
-    if missing or EXPERIENCE not in replies:
-        lacks = "experience" if EXPERIENCE not in replies else "questions"
-        return redirect(url_for("solve.home", missing=lacks, _anchor="about"), code=303)
+    if missing:
+        return redirect(url_for("solve.home", missing=missing, _anchor="about"), code=303)
     return redirect(url_for("solve.home", _anchor="problems"), code=303)
 
 
 @solve.post("/finish")
 def finish_session() -> AnyResponse:
     """Keep the experience that was asked for again, and note that the subject is done."""
-    given = request.form.get("experience", "").strip().replace(",", ".")
+    try:
+        experience = ExperienceForm.read().experience
+    except BadRequest:
+        go("solve.home", missing="experience")
     with site().store.write() as c:
-        person = current_person(c, "subject")
-        _require_not_closed(c)
-        if person.is_gone:
-            return redirect(url_for("solve.home"), code=303)
-        if not _is_experience(given):
-            return redirect(url_for("solve.home", missing="experience"), code=303)
-        note_replies(c, person, {EXPERIENCE_AGAIN: f"{float(given):g}"})
+        person = _changing(c)
+        note_replies(c, person, {EXPERIENCE_AGAIN: f"{experience:g}"})
         finish(c, person)
     return redirect(url_for("solve.home"), code=303)
 
@@ -264,68 +165,56 @@ def leave_study() -> AnyResponse:
     """Delete all that the subject wrote."""
     if request.form.get("sure") == "yes":
         with site().store.write() as c:
-            person = current_person(c, "subject")
-            _require_not_closed(c)  # what is written into the study's folder would stay
-            gone = [] if person.is_gone else withdraw(c, person)
+            gone = withdraw(c, _changing(c))  # of a closed session the study's folder has it
         _uploads().remove(gone)
     return redirect(url_for("solve.home"), code=303)
 
 
 @solve.get("/t/<gid>")
-def task(gid: str) -> AnyResponse | str:
+def task(gid: str) -> str:
     """Show a problem: before it is started only that it is there, and how long it may take."""
     with site().store.read() as c:
-        person = current_person(c, "subject")
-        state = solving_state(c, site().id)
-        replies = replies_of(c, person)
-    if not _is_ready(person, replies):
-        return redirect(url_for("solve.home"), code=303)
-    one = next((one for one in _listed(_tasks(person)) if one["gid"] == gid), None)
-    if one is None:
-        abort(404)
-    if not one["url"]:
-        return redirect(url_for("solve.home"), code=303)
-    page = {**_page(person, state), "task": one, "solving": _solving()}
-    if not one["opened"]:
-        return render_template("solve/start.html", **page)
+        person, area, replies = _admitted(c)
+        if not _is_ready(person, replies):
+            go("solve.home")
+        entry = _entry(_listed(c, area, person), gid)
+    if not entry["url"]:
+        go("solve.home")
+    page = {**area.page(site(), person), "task": entry, "solving": _solving(), "limit": _limit()}
     with site().store.read() as c:
-        mine = task_of_subject(c, person.key, gid)
+        mine = task_of(c, person.key, gid)
+        answer, held = last_answer(c, mine), uploads_of(c, mine)
+    if mine.opened_at is None:
+        return render_template("solve/start.html", **page)
     if mine.running == "pause":
         # Who sees the problem is at work on it.
         with site().store.write() as c:
-            mine = run_clock(c, person, gid, mine.holder or "start", "work", take=True)
-    with site().store.read() as c:
-        answer, held = last_answer(c, mine), uploads_of(c, mine)
-        spent = spent_on([mine])[mine.key]
-    files = _shown_files(gid, answer, held)
-    statement = site().solutions.statements.get(mine.problem)
+            run_clock(c, person, gid, mine.holder or "start", "work", take=True)
+            mine = task_of(c, person.key, gid)
+    described = {upload.public_id: _described(gid, upload) for upload in held}
     return render_template(
         "solve/task.html",
         **page,
-        statement=_text(statement, gid),
+        statement=statement(site(), area, mine),
         text=answer.text,
-        files=files,
-        accept=",".join(f".{ending}" for ending in _solving().uploads),
+        files=[described[name] for name in answer.files if name in described],
         data={
             "key": gid,
             "layout": "",
             "contents": {},
-            "revision": answer.base,
+            "revision": mine.revision,
             "submitted": False,
             "preview": False,
             "ended": mine.ended,
-            "state": {"text": answer.text, "files": list(answer.files)},
-            "files": {upload.public_id: _described(gid, upload) for upload in held},
-            "clock": _clock(mine, spent),
-            "mostFiles": _MOST_FILES,
-            "urls": {
-                what: url_for(f"solve.{name}", gid=gid)
-                for what, name in (
-                    *(("state", "save"), ("clock", "tell_clock"), ("check", "check")),
-                    *(("files", "upload"), ("preview", "preview")),
-                )
-            }
-            | {"home": url_for("solve.home")},
+            "state": answer.to_json(),
+            "files": described,
+            "clock": _clock(mine),
+            "mostFiles": MOST_FILES,
+            "urls": {"home": page["home_url"]}
+            | {
+                name: area.url(name, gid=gid)
+                for name in ("state", "clock", "check", "files", "preview")
+            },
         },
     )
 
@@ -334,97 +223,70 @@ def task(gid: str) -> AnyResponse | str:
 def start(gid: str) -> AnyResponse:
     """Start the clock of a problem."""
     with site().store.read() as c:
-        person = current_person(c, "subject")
-    one = next((one for one in _listed(_tasks(person)) if one["gid"] == gid), None)
-    if one is None or not one["url"]:
+        person, area, _ = _admitted(c)
+        entry = _entry(_listed(c, area, person), gid)
+    if not entry["url"]:
         abort(404)
     with site().store.write() as c:
-        try:
-            start_task(c, person, gid, "start", one["limit"])
-        except ClosedError:
-            abort(403, gettext(_CLOSED))
+        start_task(c, person, gid, "start", None if entry["practice"] else _limit())
     return redirect(url_for("solve.task", gid=gid), code=303)
 
 
 @solve.put("/t/<gid>/state")
-def save(gid: str) -> Response:
+def state(gid: str) -> Response:
     """Save a draft, or submit it."""
-    body = _body()
-    kind = "submit" if body["submit"] else "save"
-    state = body["state"]
-    text, files = state["text"], tuple(state["files"])
-    if kind == "submit" and not (text.strip() or files):
-        return refusal(422, "invalid", gettext(_NOTHING))
-    with site().store.read() as c:
-        person = current_person(c, "subject")
-    answer = Answer(str(body["base"]), body["client"], body["change"], text, files, kind)  # type: ignore[arg-type]
-    names = _named(person, gid, text, files) if kind == "submit" else []
-    with site().store.write() as c:
-        saved = save_answer(c, person, gid, answer)
-        mine = task_of_subject(c, person.key, gid)
-        if saved.is_ended and names and not (saved.is_retry or mine.practice):
-            # Its author was asked and sent it as it is: the organizer reviews it.
-            about = {"problem": mine.problem, "count": len(names)}
-            record(c, site().id, "subject", "answer-names", person.key, **about)
-    answered = {
-        "revision": revision_id(saved.number, saved.at),
-        "submitted": saved.is_ended,
-        "saved_at": saved.at.isoformat().replace("+00:00", "Z"),
-    }
-    if saved.is_ended:
-        answered |= {
-            "receipt": saved.receipt,
-            "next": url_for("solve.home", submitted=gid, _anchor="problems"),
-        }
-    return jsonify(answered)
+    body = AnswerBody.read()
+    text, files = body.state.text, tuple(body.state.files)
+    if body.submit and not (text.strip() or files):
+        raise RefusedError("empty")
+    kind: Kind = "submit" if body.submit else "save"
+    change = Change(str(body.base), body.client, body.change, "", AnswerState(text, files), kind)
+    names = _named(gid, body.state) if body.submit else []
+    try:
+        with site().store.write() as c:
+            person = current_person(c, "subject")
+            saved = save(c, person, gid, change)
+            mine = task_of(c, person.key, gid)
+            if saved.is_ended and names and not (saved.is_retry or mine.practice):
+                # Its author was asked and sent it as it is: the organizer reviews it.
+                about = {"problem": mine.problem, "count": len(names)}
+                record(c, site().id, "subject", "answer-names", person.key, **about)
+    except StaleError as stale:
+        now = {"revision": stale.revision, "submitted": stale.submitted}
+        raise RefusedError("stale", **now, state=stale.state.to_json()) from None
+    after = url_for("solve.home", submitted=gid, _anchor="problems") if saved.is_ended else ""
+    return acknowledged(saved, after)
 
 
-@solve.post("/t/<gid>/skip")
-def skip(gid: str) -> AnyResponse:
-    """Skip a problem; how much longer it would have taken is kept."""
+@solve.post("/t/<gid>/skip", defaults={"kind": "skip"})
+@solve.post("/t/<gid>/reopen", defaults={"kind": "reopen"})
+def end(gid: str, kind: Literal["skip", "reopen"]) -> AnyResponse:
+    """Skip a problem, with how many more minutes it would take, or open an ended one again."""
     minutes = request.form.get("minutes", "").strip()
-    with site().store.write() as c:
+    refusals = ClosedError, PausedError, SubmittedError, StaleError
+    with suppress(*refusals), site().store.write() as c:
         person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
-        before = last_answer(c, mine)
-        change = mine.head + 1
-        answer = Answer(mine.head, f"skip-{gid}", change, before.text, before.files, "skip")
-        try:
-            save_answer(c, person, gid, answer)
-        except (ClosedError, PausedError, SubmittedError, StaleAnswerError):
-            return redirect(url_for("solve.home"), code=303)
-        if re.fullmatch(r"\d{1,5}", minutes, re.ASCII):
+        mine = task_of(c, person.key, gid)
+        last, number = last_answer(c, mine), mine.head + 1
+        save(c, person, gid, Change(mine.revision, f"{kind}-{gid}", number, "", last, kind))
+        if kind == "reopen":
+            return redirect(url_for("solve.task", gid=gid), code=303)
+        if re.fullmatch("[0-9]{1,5}", minutes):
             note_replies(c, person, {minutes_left(mine.problem): minutes})
     return redirect(url_for("solve.home", _anchor="problems"), code=303)
-
-
-@solve.post("/t/<gid>/reopen")
-def reopen(gid: str) -> AnyResponse:
-    """Open a submitted or skipped problem again."""
-    with site().store.write() as c:
-        person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
-        change = Answer(mine.head, f"reopen-{gid}", mine.head + 1, kind="reopen")
-        try:
-            save_answer(c, person, gid, change)
-        except (ClosedError, PausedError, SubmittedError, StaleAnswerError):
-            return redirect(url_for("solve.home"), code=303)
-    return redirect(url_for("solve.task", gid=gid), code=303)
 
 
 @solve.post("/t/<gid>/after")
 def after_problem(gid: str) -> AnyResponse:
     """Keep what the subject answers about a problem that they have ended."""
     questions = _solving().asked_after
-    answers, written, missing = read_answers(questions, request.form)
-    given = {**answers, **written}
+    given = read_answers(questions, request.form)
     with site().store.write() as c:
-        person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
-        _require_not_closed(c)
-        if person.is_gone or mine.practice or not mine.ended:
+        person = _changing(c)
+        mine = task_of(c, person.key, gid)
+        if mine.practice or not mine.ended:
             abort(404)
-        if missing:
+        if lack(questions, given):
             return redirect(url_for("solve.home", missing="after", _anchor="after"), code=303)
         # Who left one out is not asked again.
         replies = {reply_after(q.id, mine.problem): given.get(q.id, "") for q in questions}
@@ -433,110 +295,79 @@ def after_problem(gid: str) -> AnyResponse:
 
 
 @solve.post("/t/<gid>/clock")
-def tell_clock(gid: str) -> Response:
+def clock(gid: str) -> Response:
     """Go on with the clock: the page is in view, paused, or left."""
-    data = request.get_json()
-    keys = {"client", "running", "take"}
-    if not isinstance(data, dict) or data.keys() != keys or data["running"] not in _RUNNING:
+    body = ClockBody.read()
+    if body.running == "pause" and not _solving().pause:
         abort(422)
-    if not isinstance(data["client"], str) or not _CLIENT.fullmatch(data["client"]):
-        abort(422)
-    if data["running"] == "pause" and not _solving().pause:
-        abort(422)
-    with site().store.read() as c:
+    with site().store.write() as c:
         person = current_person(c, "subject")
-    try:
-        with site().store.write() as c:
-            take = data["take"] is True
-            mine = run_clock(c, person, gid, data["client"], data["running"], take=take)
-            spent = spent_on([mine])[mine.key]
-    except ElsewhereError:
-        return refusal(409, "elsewhere", gettext(_ELSEWHERE))
-    return jsonify(_clock(mine, spent))
+        mine = run_clock(c, person, gid, body.client, body.running, take=body.take)
+    return jsonify(_clock(mine))
 
 
 @solve.post("/t/<gid>/check")
 def check(gid: str) -> Response:
     """Say what in an answer could show judges who wrote it."""
-    data = request.get_json()
-    if not isinstance(data, dict) or data.keys() != {"text", "files"}:
-        abort(422)
-    _require_state(data)
-    with site().store.read() as c:
-        person = current_person(c, "subject")
-    found = _named(person, gid, data["text"], tuple(data["files"]))
-    return jsonify({"named": found})
+    return jsonify({"named": _named(gid, CheckBody.read())})
 
 
 @solve.post("/t/<gid>/preview")
 def preview(gid: str) -> Response:
     """Show a text as judges will see it."""
-    data = request.get_json()
-    if not isinstance(data, dict) or data.keys() != {"text"}:
-        abort(422)
-    _require_state({**data, "files": []})
+    body = PreviewBody.read()
     with site().store.read() as c:
-        task_of_subject(c, current_person(c, "subject").key, gid)
-    return jsonify({"html": str(render_unsaved(data["text"]))})
+        task_of(c, current_person(c, "subject").key, gid)
+    return jsonify({"html": str(render_unsaved(body.text))})
 
 
 @solve.post("/t/<gid>/files")
-def upload(gid: str) -> Response:
+def files(gid: str) -> Response:
     """Take a file: its bytes are the body, and its name is in the address."""
     name = PurePosixPath(request.args.get("name", "").replace("\\", "/")).name
     name = "".join(sign for sign in name if sign.isprintable())[:200]
+    ending = PurePosixPath(name).suffix.casefold()
     with site().store.read() as c:
         person = current_person(c, "subject")
-        mine = task_of_subject(c, person.key, gid)
-        answer = last_answer(c, mine)
-    if len(answer.files) >= _MOST_FILES:
-        raise _RefusedUploadError(gettext("There can be %(most)s files at most.", most=_MOST_FILES))
-    made = _received(person, gid, name)
-    if made is None:
-        raise _RefusedUploadError(gettext(_TOO_MUCH))
+        mine = task_of(c, person.key, gid)
+        answer, left = last_answer(c, mine), bytes_left(c, person)
+    if len(answer.files) >= MOST_FILES:
+        raise RefusedError("file-count", most=MOST_FILES)
+    if ending.removeprefix(".") not in _solving().uploads:
+        raise RefusedError("file-kind", endings=_solving().uploads)
+    # Only what is on the disk and checked is noted, and only what is noted is kept.
+    pieces = iter(lambda: request.stream.read(_CHUNK), b"")
+    received, sha256, size = _uploads().receive(pieces, LARGEST_UPLOAD, person.key, left)
+    try:
+        _check(received, ending)
+        with site().store.write() as c:
+            made = add_upload(c, person, gid, sha256=sha256, size=size, ending=ending, name=name)
+            if made is None:
+                raise RefusedError("files-size")
+            _uploads().keep(received, sha256, ending)
+    finally:
+        received.unlink(missing_ok=True)
     return jsonify(_described(gid, made))
 
 
-def _received(person: PersonRow, gid: str, name: str) -> Upload | None:
-    """Write the body to the disk and check it; only then it is noted and kept."""
-    ending = PurePosixPath(name).suffix.casefold()
-    if ending.removeprefix(".") not in _solving().uploads:
-        endings = ", ".join(_solving().uploads)
-        raise _RefusedUploadError(
-            gettext("Files of this kind cannot be added. Use: %(endings)s.", endings=endings)
-        )
-    folder = _uploads()
+def _check(received: Path, ending: str) -> None:
+    """Check a file under its own ending."""
+    named = received.with_name(f"{received.name}{ending}")
+    received.rename(named)
     try:
-        pieces = iter(lambda: request.stream.read(_CHUNK), b"")
-        with site().store.read() as c:
-            left = bytes_left(c, person)
-        received, sha256, size = folder.receive(pieces, LARGEST_UPLOAD, person.key, left)
-    except TooLargeError:
-        raise _RefusedUploadError(gettext(_TOO_LARGE)) from None
-    except TooMuchError:
-        raise _RefusedUploadError(gettext(_TOO_MUCH)) from None
-    if trouble := _received_trouble(received, ending):
-        received.unlink(missing_ok=True)
-        # What is wrong is said in English; what to do is translated.
-        detail = f" It {trouble}." if spoken() == ENGLISH else ""
-        raise _RefusedUploadError(gettext(_UNREADABLE) + detail)
-    try:
-        with site().store.write() as c:
-            made = add_upload(c, person, gid, sha256=sha256, size=size, ending=ending, name=name)
-            if made:
-                # On the disk before the row is; bytes that nobody may have are not kept.
-                folder.keep(received, sha256, ending)
+        trouble = upload_trouble(named, "file", _solving().uploads)
     finally:
-        received.unlink(missing_ok=True)
-    return made
+        named.rename(received)
+    if trouble:
+        raise RefusedError("file-unreadable", trouble=trouble)
 
 
 @solve.get("/t/<gid>/upload/<public_id>")
 def uploaded(gid: str, public_id: str) -> Response:
     """Send a file back to who uploaded it, to be saved and never shown."""
     with site().store.read() as c:
-        mine = task_of_subject(c, current_person(c, "subject").key, gid)
-        held = upload_of(c, mine, public_id)
+        mine = task_of(c, current_person(c, "subject").key, gid)
+        held = next((one for one in uploads_of(c, mine) if one.public_id == public_id), None)
     if held is None:
         abort(404)
     try:
@@ -554,27 +385,25 @@ def uploaded(gid: str, public_id: str) -> Response:
 def file(gid: str, token: str) -> Response:
     """Send an image of the statement, cleaned."""
     with site().store.read() as c:
-        mine = task_of_subject(c, current_person(c, "subject").key, gid)
+        mine = task_of(c, current_person(c, "subject").key, gid)
     if mine.opened_at is None:
         abort(404)
-    sheet = site().solutions.statements.get(mine.problem)
-    files = [(f"statement-{n}", one) for n, one in enumerate(sheet.files if sheet else (), 1)]
-    return send_one(site(), gid, files, token)
+    return send_file(site(), mine, token)
 
 
-def _page(person: PersonRow, state: str) -> dict[str, Any]:
-    contact = site().spec.organizer
-    return {
-        "study": {"title": site().spec.title},
-        "notice": {"trial": "solving-trial", "closed": "solving-closed"}.get(state),
-        "until": "",
-        "closed": state == "closed",
-        "address": site().address(person),
-        "contact": contact,
-        "initials": "".join(word[0] for word in contact.name.split()[-2:]),
-        "home_url": url_for("solve.home"),
-        "limit": _limit(),
-    }
+def _admitted(c: Session) -> tuple[PersonRow, Area, dict[str, str]]:
+    """The subject, where they are, and their replies."""
+    person = current_person(c, "subject")
+    return person, Area("solve", state_of(c, "subject")), person.replies
+
+
+def _changing(c: Session) -> PersonRow:
+    """The subject, as long as they are in the study and it is not closed."""
+    person = current_person(c, "subject")
+    require_not_closed(c, "subject")
+    if person.is_gone:
+        go("solve.home")
+    return person
 
 
 def _solving() -> Solving:
@@ -588,7 +417,7 @@ def _problems() -> list[str]:
 
 
 def _limit() -> float | None:
-    """Give the seconds that there are for a problem."""
+    """The seconds that there are for a problem."""
     minutes = _solving().time_limit
     return 60.0 * minutes if minutes else None
 
@@ -597,119 +426,62 @@ def _uploads() -> UploadFolder:
     return UploadFolder(site().path)
 
 
-def _lacks_consent(person: PersonRow) -> bool:
-    return site().solutions.solving_consent is not None and person.consented_at is None
-
-
 def _is_ready(person: PersonRow, replies: dict[str, str]) -> bool:
     """Whether all is there that comes before the problems."""
-    if person.is_gone or _lacks_consent(person) or EXPERIENCE not in replies:
+    if person.is_gone or lacks_consent(person) or EXPERIENCE not in replies:
         return False
-    return all(q.id in replies for q in _solving().asked_once if q.required)
+    return not lack(_solving().asked_once, replies)
 
 
-def _pending(listed: list[dict[str, Any]], replies: dict[str, str]) -> dict[str, Any] | None:
-    """Give the first problem that has ended and whose questions were not answered."""
-    asked = [q.id for q in _solving().asked_after]
-    for one in listed:
-        if one["ended"] and any(reply_after(q, one["problem"]) not in replies for q in asked):
+def _listed(c: Session, area: Area, person: PersonRow) -> list[dict[str, Any]]:
+    """A subject's problems: assigned now where they lack some, ended where time is over."""
+    solving, tasks = _solving(), tasks_of(c, person.key)
+    wanted = {*_problems(), *filter(None, [solving.practice])}
+    lacks = area.state != "closed" and wanted - {one.problem for one in tasks}
+    if lacks or any(one.limit_seconds and one.opened_at and not one.ended for one in tasks):
+        with site().store.write() as writer:
+            if lacks:
+                rng, practice, order = random.SystemRandom(), solving.practice, solving.order
+                assign_tasks(writer, person, _problems(), practice=practice, order=order, rng=rng)
+            for one in tasks_of(writer, person.key):
+                settle(writer, one)
+            return _entries(writer, area, person, wanted)
+    return _entries(c, area, person, wanted)
+
+
+def _entries(
+    c: Session, area: Area, person: PersonRow, wanted: Container[str]
+) -> list[dict[str, Any]]:
+    tasks = [task for task in tasks_of(c, person.key) if task.problem in wanted]
+    receipts, submitted = receipts_of(c, person.key), {t.public_id for t in tasks if t.is_submitted}
+    kept = {gid: receipt for gid, receipt in receipts.items() if gid in submitted}
+    return listed(site(), area, tasks, kept)
+
+
+def _pending(entries: list[dict[str, Any]], replies: dict[str, str]) -> dict[str, Any] | None:
+    """The first problem that has ended and whose questions were not answered."""
+    asked = [question.id for question in _solving().asked_after]
+    for one in entries:
+        lacks = any(reply_after(name, one["problem"]) not in replies for name in asked)
+        if one["ended"] and lacks and not one["practice"]:
             return one
     return None
 
 
-def _is_experience(text: str) -> bool:
-    return bool(re.fullmatch(r"\d{1,3}(\.\d{1,4})?", text, re.ASCII)) and float(text) <= _MOST_YEARS
+def _entry(entries: list[dict[str, Any]], gid: str) -> dict[str, Any]:
+    entry = next((one for one in entries if one["gid"] == gid), None)
+    if entry is None:
+        abort(404)
+    return entry
 
 
-def _require_not_closed(c: Session) -> None:
-    if solving_state(c, site().id) == "closed":
-        abort(403, gettext(_CLOSED))
+def _described(gid: str, held: UploadRow) -> dict[str, Any]:
+    url = url_for("solve.uploaded", gid=gid, public_id=held.public_id)
+    return {"id": held.public_id, "name": held.name, "size": held.size, "url": url}
 
 
-def _tasks(person: PersonRow) -> list[SolvingTask]:
-    """Give a subject's tasks, assigned now where they lack some, and ended where time is over."""
-    with site().store.read() as c:
-        tasks = tasks_of(c, person.key)
-        state = solving_state(c, site().id)
-    wanted = {*_problems(), *filter(None, [_solving().practice])}
-    if wanted - {one.problem for one in tasks} and state != "closed":
-        with site().store.write() as c:
-            order, practice = _solving().order, _solving().practice
-            rng = random.SystemRandom()
-            assign_tasks(c, person, _problems(), practice=practice, order=order, rng=rng)
-            tasks = tasks_of(c, person.key)
-    if any(one.limit_seconds and one.opened_at and not one.ended for one in tasks):
-        with site().store.write() as c:
-            tasks = [settle(c, person, one) for one in tasks]
-    return [one for one in tasks if one.problem in wanted]
-
-
-def _listed(tasks: list[SolvingTask]) -> list[dict[str, Any]]:
-    """Describe a subject's problems; only the next one opens, and what was opened before."""
-    with site().store.read() as c:
-        spent = spent_on(tasks)
-        receipts = {one.key: receipt_of(c, site().id, one) for one in tasks}
-    listed: list[dict[str, Any]] = []
-    number, is_next = 0, True
-    for one in tasks:
-        number += not one.practice
-        may_open = one.opened_at is not None or is_next
-        # Who wants to practices; the first problem that counts waits for nothing.
-        is_next = is_next and (one.practice or one.ended is not None)
-        title = _title(one) if one.opened_at else ""
-        listed.append(
-            {
-                "gid": one.public_id,
-                "problem": one.problem,
-                "url": url_for("solve.task", gid=one.public_id) if may_open else None,
-                "number": number,
-                "practice": one.practice,
-                "title": title,
-                "opened": one.opened_at is not None,
-                "ended": one.ended,
-                "receipt": receipts[one.key],
-                "limit": None if one.practice else _limit(),
-                "seconds": spent[one.key].work,
-            }
-        )
-    return listed
-
-
-def _title(one: SolvingTask) -> str:
-    problem = site().problem(one.problem)
-    return (problem.title or problem.id) if problem else one.problem
-
-
-def _text(sheet: Sheet | None, gid: str = "") -> Any:  # noqa: ANN401  markup
-    """Show a page of text in the subject's language; of a statement also its images."""
-    translated = sheet and sheet.translations.get(spoken(), sheet)
-    gone = gettext("This part cannot be displayed right now. Please tell the organizer.")
-    if not (translated and gid):
-        return render_page_text(translated, gone=gone)
-    files = translated.files
-
-    def address(number: int, page: int | None = None) -> str:  # noqa: ARG001  statements have none
-        token = file_token(site(), gid, files[number - 1])
-        return url_for("solve.file", gid=gid, token=token)
-
-    return render_page_text(translated, address, gone=gone)
-
-
-def _described(gid: str, held: Upload) -> dict[str, Any]:
-    return {
-        "id": held.public_id,
-        "name": held.name,
-        "size": held.size,
-        "url": url_for("solve.uploaded", gid=gid, public_id=held.public_id),
-    }
-
-
-def _shown_files(gid: str, answer: Answer, held: list[Upload]) -> list[dict[str, Any]]:
-    by_id = {one.public_id: one for one in held}
-    return [_described(gid, by_id[name]) for name in answer.files if name in by_id]
-
-
-def _clock(mine: SolvingTask, spent: Spent) -> dict[str, Any]:
+def _clock(mine: TaskRow) -> dict[str, Any]:
+    spent = spent_on(mine)
     left = None if mine.limit_seconds is None else max(0.0, mine.limit_seconds - spent.limited)
     return {
         "work": round(spent.work, 1),
@@ -719,83 +491,22 @@ def _clock(mine: SolvingTask, spent: Spent) -> dict[str, Any]:
     }
 
 
-def _named(person: PersonRow, gid: str, text: str, files: tuple[str, ...]) -> list[str]:
-    """Say in words what could show judges who wrote an answer."""
+def _named(gid: str, answer: CheckBody) -> list[str]:
+    """What could show judges who wrote an answer, with where it is."""
     with site().store.read() as c:
-        mine = task_of_subject(c, person.key, gid)
+        mine = task_of(c, current_person(c, "subject").key, gid)
         held = {one.public_id: one for one in uploads_of(c, mine)}
         people = people_of(c, site().id, "subject")
-    if not set(files) <= held.keys():
+    if not held.keys() >= set(answer.files):
         abort(422)
-    paths = [
-        (_uploads().path(held[name].sha256, held[name].ending), held[name].name) for name in files
+    files = [held[name] for name in answer.files]
+    paths = [(_uploads().path(one.sha256, one.ending), one.name) for one in files]
+    return [
+        render_template(
+            "solve/named.txt", found=one, name=files[one.file - 1].name if one.file else ""
+        ).strip()
+        for one in named_in(answer.text, paths, site().spec, people)
     ]
-    return [_place(one, files, held) for one in named_in(text, paths, site().spec, people)]
-
-
-def _place(one: Any, files: tuple[str, ...], held: dict[str, Upload]) -> str:  # noqa: ANN401
-    if not one.file:
-        return gettext("Line %(line)s: “%(words)s”", line=one.line, words=one.words)
-    name = held[files[one.file - 1]].name
-    if one.page:
-        return gettext(
-            "%(name)s, page %(page)s: “%(words)s”", name=name, page=one.page, words=one.words
-        )
-    return gettext("%(name)s: “%(words)s”", name=name, words=one.words)
-
-
-def _received_trouble(received: Path, ending: str) -> str:
-    """Check a file under its own ending; says what is wrong with it."""
-    named = received.with_name(f"{received.name}{ending}")
-    received.rename(named)
-    try:
-        return upload_trouble(named, "file", _solving().uploads)
-    finally:
-        named.rename(received)
-
-
-def _body() -> dict[str, Any]:
-    """The JSON object that a page sent to save a draft."""
-    data = request.get_json()
-    if not isinstance(data, dict) or data.keys() | {"seconds", "views"} != _SAVING:
-        abort(422)
-    number = data["change"]
-    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= _MOST:
-        abort(422)
-    if not isinstance(data["client"], str) or not _CLIENT.fullmatch(data["client"]):
-        abort(422)
-    if not isinstance(data["submit"], bool) or not isinstance(data["state"], dict):
-        abort(422)
-    if data["state"].keys() != {"text", "files"}:
-        abort(422)
-    _require_state(data["state"])
-    return data
-
-
-def _require_state(state: dict[str, Any]) -> None:
-    text, files = state["text"], state["files"]
-    is_text = isinstance(text, str) and _is_storable(text)
-    if not is_text or not isinstance(files, list) or not all(isinstance(f, str) for f in files):
-        abort(422)
-    if len(text.encode(errors="replace")) > _LONGEST_TEXT:
-        abort(413)
-    if len(files) > _MOST_FILES or len(set(files)) < len(files):
-        abort(422)
-
-
-def _is_storable(text: str) -> bool:
-    """PostgreSQL's text holds no NUL, and no encoding holds half a surrogate pair."""
-    return "\0" not in text and text.encode(errors="replace").decode() == text
-
-
-def _note_visit(person: PersonRow) -> None:
-    if visited_recently(person):
-        return
-    try:
-        with site().store.write(patience=0) as c:
-            record_visit(c, person)
-    except (OperationalError, UnavailableError):
-        return
 
 
 def render_unsaved(text: str) -> Markup:

@@ -12,12 +12,12 @@ from quem.commands.options import database_option, study_argument
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
+    from quem.solutions import Solutions
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
     from quem.studyfile.reading import StudyFile
-    from quem.studyfile.relevance import JudgedSpec
 
-FORMATS = ("csv", "preferences", "inspect")
+FORMATS = ("csv", "preferences")
 _SOME_PAIRS = (
     "note: pairs.csv holds the pairs that judges were asked about; a solution is compared with a "
     "few others until it has its place, so intransitive answers cannot show"
@@ -31,9 +31,7 @@ _SOME_PAIRS = (
     "formats",
     type=click.Choice(FORMATS),
     multiple=True,
-    default=("csv",),
-    show_default="csv",
-    help="What to write; may be repeated.",
+    help="What to write; may be repeated.  [default: csv, without --inspect]",
 )
 @click.option(
     "--ties",
@@ -43,16 +41,18 @@ _SOME_PAIRS = (
     help="Of preferences: leave ties out, or write each in both orders.",
 )
 @click.option(
-    "--logs",
+    "--inspect",
+    "logs",
+    multiple=True,
     type=click.Path(exists=True, path_type=Path),
-    help="For inspect: the logs that the study was made of.",
+    help="Copy these logs of Inspect AI, with what judges decided as scores; may be repeated.",
 )
 @click.option(
     "--epoch",
     type=click.IntRange(1),
     default=1,
     show_default=True,
-    help="For inspect: whose answers the study has.",
+    help="Of --inspect: whose answers the study has.",
 )
 @click.option(
     "--out",
@@ -79,7 +79,7 @@ def export(
     out: Path | None,
     database: str | None,
     ties: str,
-    logs: Path | None,
+    logs: tuple[Path, ...],
     epoch: int,
     archive: Path | None,
     *,
@@ -91,7 +91,7 @@ def export(
     csv writes rankings.csv, a long table of what judges submitted, and, if there are any, the
     answers to pairs of solutions (pairs.csv) and to the study's questions (answers.csv).
     preferences.jsonl has each pair of texts of which a judge ranked one higher, for training.
-    inspect copies the logs of Inspect AI in --logs, with what judges decided as scores.
+    --inspect copies the logs of Inspect AI that the study was made of, with one more score.
 
     --archive writes the whole store with its activity log, of which `quem import` makes a store
     again. With --pseudonyms the study file that goes with it is written beside it.
@@ -105,8 +105,6 @@ def export(
 
     if pseudonyms and archive is None:
         raise click.UsageError("--pseudonyms is for --archive; add it, or leave both out")
-    if ("inspect" in formats) != (logs is not None):
-        raise click.UsageError("--format inspect and --logs go together")
     draft: StudyFile = draft_study(study)
     if draft.mistakes or draft.spec is None:
         raise QuemError(draft.mistakes)
@@ -125,14 +123,14 @@ def export(
     else:
         if not rankings:
             click.echo("warning: no ranking is submitted yet", err=True)
-        files = tables if "csv" in formats else {}
+        files = tables if "csv" in (formats or ("csv",) * (not logs)) else {}
         if "preferences" in formats:
             files |= _preferences(draft, rankings, half_ties=ties == "half")
         folder = out if out is not None else study.parent / f"{study.stem}-export"
     contents = {name: text.encode() for name, text in files.items()}
-    if logs is not None:
+    if logs:
         source = {"database": database, "reveal": reveal}
-        contents |= _scored_logs(study, draft.spec, rankings, source, logs, epoch)
+        contents |= _scored_logs(study, draft, rankings, source, logs, epoch)
     # An archive holds what the database does, which only its owner reads.
     mode = 0o600 if archive is not None and not pseudonyms else 0o666
     write_files(folder, contents, keep=_inputs(draft, place.file), mode=mode)
@@ -202,25 +200,30 @@ def _tables(c: Session, study_id: str, rankings: list[SubmittedRanking]) -> dict
 def _preferences(
     draft: StudyFile, rankings: list[SubmittedRanking], *, half_ties: bool
 ) -> dict[str, str]:
-    from quem.errors import QuemError
     from quem.exporting.preferences import preference_lines
-    from quem.solutions import find_solutions
 
-    solutions, mistakes, _ = find_solutions(draft, complete=False)
-    if mistakes:
-        raise QuemError(mistakes)
-    lines, left_out = preference_lines(rankings, solutions, half_ties=half_ties)
+    lines, left_out = preference_lines(rankings, _solutions(draft), half_ties=half_ties)
     for what, count in left_out.items():
         click.echo(f"left out: {what}: {count:,}", err=True)
     return {"preferences.jsonl": lines}
 
 
+def _solutions(draft: StudyFile) -> Solutions:
+    from quem.errors import QuemError
+    from quem.solutions import find_solutions
+
+    solutions, mistakes, _ = find_solutions(draft, complete=False)
+    if mistakes:
+        raise QuemError(mistakes)
+    return solutions
+
+
 def _scored_logs(
     study: Path,
-    spec: JudgedSpec,
+    draft: StudyFile,
     rankings: list[SubmittedRanking],
     source: dict[str, Any],
-    logs: Path,
+    logs: tuple[Path, ...],
     epoch: int,
 ) -> dict[str, bytes]:
     """Copies of the logs, with years where the analysis of the session states them."""
@@ -240,7 +243,8 @@ def _scored_logs(
             click.echo(
                 "note: no years are written, as the data do not allow to state any", err=True
             )
-    return scored_logs(logs, spec, rankings, metrics, epoch=epoch)
+    assert draft.spec is not None  # noqa: S101  the caller has read it
+    return scored_logs(logs, draft.spec, _solutions(draft), rankings, metrics, epoch=epoch)
 
 
 def _inputs(draft: StudyFile, database: Path | None) -> list[Path]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from quem.commands.options import say_next
 from quem.resources import resource
 
 if TYPE_CHECKING:
@@ -32,6 +33,14 @@ def _columns(ctx: click.Context, param: click.Parameter, value: str) -> tuple[tu
     return tuple(roles)
 
 
+def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> dict[str, str]:
+    """Read names: ``RUN=ID``."""
+    pairs = [one.rpartition("=") for one in value]
+    if not all(old and new for old, _, new in pairs):
+        raise click.BadParameter("write RUN=ID, such as agent=gpt-x", ctx, param)
+    return {old: new.strip() for old, _, new in pairs}
+
+
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
@@ -49,9 +58,18 @@ def _columns(ctx: click.Context, param: click.Parameter, value: str) -> tuple[tu
 )
 @click.option(
     "--from",
-    "source",
+    "sources",
+    multiple=True,
     type=click.Path(path_type=Path),
-    help="Make the study of this folder or file of answers.",
+    help="Make the study of this folder or file of answers; several are joined by problem.",
+)
+@click.option(
+    "--name",
+    "names",
+    metavar="RUN=ID",
+    multiple=True,
+    callback=_names,
+    help="With --from: what the solver of a log is called, or any solver or problem.",
 )
 @click.option(
     "--layout",
@@ -82,7 +100,8 @@ def _columns(ctx: click.Context, param: click.Parameter, value: str) -> tuple[tu
 def init(
     folder: Path,
     kind: str,
-    source: Path | None,
+    sources: tuple[Path, ...],
+    names: dict[str, str],
     layout: str | None,
     columns: tuple[tuple[str, str], ...],
     epoch: int,
@@ -96,31 +115,32 @@ def init(
     """Write a study to FOLDER: an example, or one made --from a folder of answers.
 
     The example can be analyzed as it is, and with --judging it can be served. --from takes folders
-    of files (one for each solver or each problem), tables (CSV, JSON Lines, JSON, Parquet), and
-    logs of Inspect AI and lm-evaluation-harness.
+    of files (one for each solver or each problem), tables (CSV, JSON Lines, JSON, Parquet), logs of
+    Inspect AI and lm-evaluation-harness, and tables of people with their experience.
 
     Existing files are never overwritten.
     """
-    _refuse_mixed(kind, judging=judging, report=report, source=source)
-    given = [layout, columns, sample, dry_run, epoch - 1]
-    if source is None and any(given):
-        raise click.UsageError("--layout, --columns, --epoch, --sample and --dry-run need --from")
-    if source is not None:
-        _import(folder, source, layout, columns, epoch, (sample, seed), dry_run=dry_run)
+    _refuse_mixed(kind, judging=judging, report=report, has_sources=bool(sources))
+    reading = {"layout": layout, "columns": columns, "names": names}
+    if sources:
+        _import(folder, sources, (sample, seed), dry_run=dry_run, epoch=epoch, **reading)
         return
+    if any([*reading.values(), sample, dry_run, epoch - 1]):
+        options = "--name, --layout, --columns, --epoch, --sample and --dry-run"
+        raise click.UsageError(f"{options} need --from")
     name = "quarto" if report else "session" if judging else f"init/{kind}"
     _write_example(folder, resource("templates") / name)
     if report:
         page = shlex.quote(str(folder / "report.qmd"))
-        click.echo(f"Next: quem analyze the study, then quarto render {page}", err=True)
+        click.echo(f"Next: analyze the study, then quarto render {page}", err=True)
     elif judging:
-        click.echo(f"Next: quem serve {shlex.quote(str(folder))}", err=True)
+        say_next("serve", folder)
     else:
-        click.echo(f"Next: quem analyze {shlex.quote(str(folder / 'study.yaml'))}", err=True)
+        say_next("analyze", folder / "study.yaml")
 
 
-def _refuse_mixed(kind: str, *, judging: bool, report: bool, source: Path | None) -> None:
-    ways = {"--judging": judging, "--report": report, "--from": source is not None}
+def _refuse_mixed(kind: str, *, judging: bool, report: bool, has_sources: bool) -> None:
+    ways = {"--judging": judging, "--report": report, "--from": has_sources}
     chosen = [way for way, is_chosen in ways.items() if is_chosen]
     if len(chosen) > 1:
         raise click.UsageError(
@@ -146,21 +166,19 @@ def _write_example(folder: Path, template: Path) -> None:
 
 def _import(
     folder: Path,
-    source: Path,
-    layout: str | None,
-    columns: tuple[tuple[str, str], ...],
-    epoch: int,
+    sources: tuple[Path, ...],
     sample: tuple[int | None, int],
     *,
     dry_run: bool,
+    **reading: Any,  # noqa: ANN401  as `collect` takes
 ) -> None:
     from quem.importing import collect, draft_of, overview, sampled, write_draft
 
-    collected = collect(source, layout=layout, columns=columns, epoch=epoch)  # type: ignore[arg-type]
+    collected = collect(sources, **reading)
     count, seed = sample
     if count:
         sampled(collected, count, seed)
-    draft = draft_of(source, collected)
+    draft = draft_of(sources, collected)
     if dry_run:
         click.echo(overview(draft))
         _tell(draft)
@@ -169,7 +187,7 @@ def _import(
     for name in write_draft(draft, folder):
         click.echo(f"wrote {folder / name}", err=True)
     _tell(draft)
-    click.echo(f"Next: quem serve {shlex.quote(str(folder))}", err=True)
+    say_next("serve", folder)
 
 
 def _tell(draft: Draft) -> None:
@@ -180,6 +198,11 @@ def _tell(draft: Draft) -> None:
     counts["solution"] = draft.n_solutions
     found = ", ".join(f"{n:,} {word}{'' if n == 1 else 's'}" for word, n in counts.items())
     click.echo(f"found: {found}", err=True)
+    for note in collected.notes:
+        click.echo(f"note: {note}", err=True)
+    if collected.errors:
+        count = len(collected.errors)
+        click.echo(f"failed: {count:,}; first {collected.errors[0]}", err=True)
     for what, count in collected.left_out.items():
         if count:
             click.echo(f"left out: {what}: {count:,}", err=True)

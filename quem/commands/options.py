@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import shutil
+import sys
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
@@ -62,6 +66,24 @@ def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str |
     if not value.startswith(("http://", "https://")) or not value.partition("://")[2].strip("/"):
         raise click.BadParameter(f"{value!r} is not an address such as https://judging.example.org")
     return value.rstrip("/")
+
+
+def say_next(*words: object) -> None:
+    """Print what to run next, as quem is run here."""
+    command = shlex.join(map(str, words))
+    click.echo(f"Next: {_program()} {command}", err=True)
+
+
+def _program() -> str:
+    """How quem is run here: by its name, or as it was where that is not on the path."""
+    uv = os.environ.get("UV")
+    if uv and "UV_RUN_RECURSION_DEPTH" in os.environ:
+        name = os.path.relpath(uv) if Path(uv).is_relative_to(Path.cwd()) else "uv"
+        return f"{name} run quem"
+    if shutil.which("quem"):
+        return "quem"
+    called = Path(sys.argv[0])
+    return os.path.relpath(called) if called.stem == "quem" else "python -m quem"
 
 
 def out_option(default: str) -> Callable[[Decorated], Decorated]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ import click
 from quem.commands.options import (
     conversion_progress,
     database_option,
+    say_next,
     study_argument,
     unsandboxed_option,
 )
@@ -117,7 +117,7 @@ def make(
         click.echo("note: no text says what the people agreed to; --consent adds it", err=True)
     click.echo(f"wrote {path}", err=True)
     click.echo(f"panel: {read_panel(path).digest}")
-    click.echo(f"Next: quem panel place {shlex.quote(str(path))} --system NAME=FOLDER", err=True)
+    say_next("panel", "place", path, "--system", "NAME=FOLDER")
 
 
 def _last_day(draft: StudyFile, database: str | None) -> dt.date | None:
@@ -196,7 +196,7 @@ def place(
     )
     for name in written:
         click.echo(f"wrote {folder / name}", err=True)
-    click.echo(f"Next: quem serve {shlex.quote(str(folder))}", err=True)
+    say_next("serve", folder)
 
 
 @panel.command()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from quem.commands.options import code_option, print_warnings, study_in
+from quem.commands.options import code_option, print_warnings, say_next, study_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,7 +140,7 @@ def write_pool(
     _tell(pool, depth)
     for name in names:
         click.echo(f"wrote {folder / name}", err=True)
-    click.echo(f"Next: quem serve {shlex.quote(str(folder))}", err=True)
+    say_next("serve", folder)
 
 
 def _tell(pool: Pool, depth: int) -> None:

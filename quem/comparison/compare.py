@@ -126,7 +126,7 @@ def _of_studies(
 
 
 def _own(found: ComparisonFindings) -> Iterator[StudyWarning]:
-    """The warnings of the comparison; ``docs/reference/warnings`` explains every code."""
+    """The warnings of the comparison; ``docs/reference/warnings.md`` explains every code."""
     ids = [core.study.spec.id for core in found.cores]
     for name in dict.fromkeys(ids):
         if (n := ids.count(name)) > 1:

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import zipfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError
 from quem.exporting.preferences import average_ranks
+from quem.importing.collected import Names
 from quem.importing.detection import files_in
 from quem.importing.inspect_logs import SAMPLE, find_logs, read_logs
 from quem.importing.naming import ids_of
 from quem.io.packages import Package
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from quem.importing.collected import Collected
+    from quem.solutions import Solutions
     from quem.store.exporting import SubmittedRanking
     from quem.studyfile.relevance import JudgedSpec
 
@@ -33,41 +37,67 @@ Scores = dict[tuple[str, int], Json]
 
 
 def scored_logs(
-    path: Path,
+    paths: Sequence[Path],
     spec: JudgedSpec,
+    solutions: Solutions,
     rankings: Iterable[SubmittedRanking],
     estimates: Mapping[str, Mapping[str, Any]],
     *,
     epoch: int = 1,
 ) -> dict[str, bytes]:
-    """Copy logs, with the average rank of each answer as the score ``quem``."""
-    logs = find_logs(files_in(path))
-    if not logs:
-        raise FileError(
-            path, "holds no log of Inspect AI; name the logs that the study was made of"
-        )
-    collected = read_logs(logs, epoch=epoch)
+    """Copy logs, with the average rank of each answer as the score ``quem``.
+
+    An answer is found in the study by its text, or else by the names of problem and model.
+    """
+    ranks, sizes = _ranks(rankings)
+    by_text = _by_text(solutions)
+    copies: dict[Path, bytes] = {}
+    for path in paths:
+        logs = find_logs(files_in(path))
+        if not logs:
+            message = "holds no log of Inspect AI; name the logs that the study was made of"
+            raise FileError(path, message)
+        for log in logs:
+            scores: Scores = {}
+            places = _places(read_logs([log], Names({}), epoch=epoch), spec, by_text)
+            for (sample, number), place in places.items():
+                if place in ranks:
+                    scores[sample, number] = _score(ranks[place], sizes[place])
+            if scores:
+                [(solver, _)] = Counter(solver for _, solver in places.values()).most_common(1)
+                copies[log] = _copy(log, scores, estimates.get(solver, {}))
+    if not copies:
+        message = "holds no answer that judges ranked; name the logs of this study"
+        raise FileError(paths[0], message)
+    names = [log.name for log in copies]
+    if len({name.casefold() for name in names}) < len(names):
+        names = [*ids_of([log.as_posix() for log in copies], "log").values()]
+    return dict(zip(names, copies.values(), strict=True))
+
+
+def _by_text(solutions: Solutions) -> dict[str, set[tuple[str, str]]]:
+    """Problem and solver of each solution, by its digest."""
+    found: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    for solution in solutions:
+        found[solution.digest].add((solution.problem, solution.solver))
+    return found
+
+
+def _places(
+    collected: Collected, spec: JudgedSpec, by_text: Mapping[str, set[tuple[str, str]]]
+) -> dict[tuple[str, int], tuple[str, str]]:
+    """Problem and solver of each sample of a log, by the sample's id and its epoch."""
     problems = _ids(collected.problems, {one.title: one.id for one in spec.problems}, "problem")
     named = {one.name: one.id for one in spec.subjects} | {one.name: one.id for one in spec.systems}
     solvers = _ids(collected.solvers, named, "solver")
-    ranks, sizes = _ranks(rankings)
-    by_log: dict[Path, Scores] = defaultdict(dict)
-    system_of: dict[Path, str] = {}
+    places = {}
     for (problem, solver), answer in collected.answers.items():
-        place = problems[problem], solvers[solver]
-        if answer.origin and place in ranks:
-            key = str(answer.origin.sample), answer.origin.epoch
-            by_log[answer.origin.log][key] = _score(ranks[place], sizes[place])
-            system_of[answer.origin.log] = place[1]
-    if not by_log:
-        raise FileError(path, "holds no answer that judges ranked; name the logs of this study")
-    names = [log.name for log in by_log]
-    if len({name.casefold() for name in names}) < len(names):
-        names = list(ids_of([str(log.relative_to(path)) for log in by_log], "log").values())
-    return {
-        name: _copy(log, by_log[log], estimates.get(system_of[log], {}))
-        for log, name in zip(by_log, names, strict=True)
-    }
+        if answer.origin:
+            same = by_text.get(hashlib.sha256(f"{answer.text}\n".encode()).hexdigest(), set())
+            by_name = problems[problem], solvers[solver]
+            place = next(iter(same)) if len(same) == 1 else by_name
+            places[str(answer.origin.sample), answer.origin.epoch] = place
+    return places
 
 
 def years_metrics(document: Mapping[str, Any]) -> dict[str, dict[str, float]]:

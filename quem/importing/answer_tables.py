@@ -19,9 +19,10 @@ from quem.io.parquet import is_parquet
 from quem.io.records import is_json, read_records
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from quem.importing.collected import Names
     from quem.io.delimited import Delimited
 
 ROLES: Mapping[str, tuple[str, ...]] = {
@@ -52,8 +53,10 @@ class AnswerTable:
 
     @property
     def layout(self) -> str:
-        """Say "long" or "wide", or nothing where the columns do not say."""
+        """Say "long", "wide", or "people", or nothing where the columns do not say."""
         known = self.roles
+        if "experience" in known and not {"answer", "statement"} & known.keys():
+            return "people" if "solver" in known or known.get("problem") == "id" else ""
         names_problem = "problem" in known or "statement" in known
         if {"solver", "answer"} <= known.keys() and names_problem:
             return "long"
@@ -143,13 +146,13 @@ def _roles(
     return roles, ignored
 
 
-def read_answers(tables: Sequence[AnswerTable]) -> Collected:
+def read_answers(tables: Sequence[AnswerTable], names: Names) -> Collected:
     """Read the answers of tables that belong together.
 
     A table without a column of solvers, among several, is that of one solver, whose name is
     the file's.
     """
-    collected = Collected("", sources=[table.path for table in tables])
+    collected = Collected("", sources=[table.path for table in tables], names=names)
     layouts = set()
     for table in tables:
         layout = table.layout
@@ -159,7 +162,7 @@ def read_answers(tables: Sequence[AnswerTable]) -> Collected:
         if not layout:
             raise _unclear(table)
         layouts.add(layout)
-        {"long": _long, "wide": _wide, "one solver": _single}[layout](collected, table)
+        _READERS[layout](collected, table)
     collected.rule = _rule(layouts, tables[0])
     _require_groups(collected, tables[0])
     return collected
@@ -171,6 +174,7 @@ def _rule(layouts: set[str], table: AnswerTable) -> str:
         "long": "a table with an answer in each row",
         "wide": "a table with a column for each solver",
         "one solver": "a table for each solver",
+        "people": "a table of people and their experience",
     }
     return f"{' and '.join(what[layout] for layout in sorted(layouts))}: {used}"
 
@@ -208,7 +212,8 @@ def _long(collected: Collected, table: AnswerTable) -> None:
             collected.mistakes.append(Mistake(*place, message="names no solver; fill it in"))
             continue
         _add(collected, (problem, solver), statement, table.cell(row, "answer"), place)
-        years.setdefault(solver, set()).add(_name(table.cell(row, "experience")))
+        named = collected.names.of_run(str(table.path), solver)
+        years.setdefault(named, set()).add(_name(table.cell(row, "experience")))
     if "experience" in table.roles:
         _note_years(collected, table, years)
     for name in table.others():
@@ -236,11 +241,11 @@ def _years(text: str) -> float | None:
 
 def _wide(collected: Collected, table: AnswerTable) -> None:
     solvers = dict.fromkeys(table.others())
-    collected.solvers |= solvers | collected.solvers
+    collected.solvers |= dict.fromkeys(map(collected.names.of, solvers)) | collected.solvers
     # Of two columns of one name the first counts.
     places = {name: at for at, name in reversed([*enumerate(table.header)]) if name in solvers}
     for row, problem, statement, place in _rows(collected, table):
-        collected.problems.setdefault(problem, SourceProblem(statement))
+        collected.problems.setdefault(collected.names.of(problem), SourceProblem(statement))
         for solver in solvers:
             # An empty cell of a spreadsheet says that there is nothing.
             if cell := row[places[solver]]:
@@ -255,6 +260,26 @@ def _single(collected: Collected, table: AnswerTable) -> None:
         _add(collected, (problem, solver), statement, table.cell(row, "answer"), place)
     for name in table.others():
         collected.left_out[f"values of the column {name!r}"] += len(table.rows)
+
+
+def _people(collected: Collected, table: AnswerTable) -> None:
+    """Read people with their experience, whose answers are in other sources."""
+    role = "solver" if "solver" in table.roles else "problem"
+    for row, line in zip(table.rows, table.lines, strict=True):
+        name, years = _name(table.cell(row, role)), _years(_name(table.cell(row, "experience")))
+        if not name or years is None:
+            message = "needs a name and a number of years; fill them in"
+            collected.mistakes.append(Mistake(str(table.path), line, message=message))
+        else:
+            collected.solvers[collected.names.of(name)] = years
+
+
+_READERS: Mapping[str, Callable[[Collected, AnswerTable], None]] = {
+    "long": _long,
+    "wide": _wide,
+    "one solver": _single,
+    "people": _people,
+}
 
 
 def _rows(
@@ -285,7 +310,7 @@ def _add(
     path, line = place
     missing: Missing = "" if text else "absent" if cell is None else "failed"
     # One text for all cells of a row.
-    answer = Answer(sys.intern(f"{path}:{line}"), text, missing=missing)
+    answer = Answer(sys.intern(f"{path}:{line}"), text, missing=missing, run=path)
     collected.add(*who, answer, statement)
 
 

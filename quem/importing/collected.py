@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from quem.errors import FileError, Mistake
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
 # What a source may hold, unpacked.
 MOST_BYTES = 1_000_000_000
+_MOST_PLACES = 5
 Missing = Literal["", "absent", "failed"]
 
 
@@ -35,6 +39,34 @@ class Answer:
     files: tuple[tuple[Path, str], ...] = ()
     missing: Missing = ""  # why there is no answer
     origin: Origin | None = None
+    seconds: float | None = None  # of work, where the source says
+    run: str = ""  # the file of a log or table with one run of a model
+
+
+class Names:
+    """What runs, solvers, and problems of a source are to be called."""
+
+    def __init__(self, chosen: Mapping[str, str]) -> None:
+        self._chosen = chosen
+        self._used: set[str] = set()
+
+    def of(self, name: str) -> str:
+        """What a solver or problem is called."""
+        if name not in self._chosen:
+            return name
+        self._used.add(name)
+        return self._chosen[name]
+
+    def of_run(self, run: str, solver: str) -> str:
+        """What the solver of a run is called: as its file was named, or as the solver was."""
+        path = PurePath(run)
+        known = (name for name in (path.name, path.stem) if name in self._chosen)
+        return self.of(next(known, solver))
+
+    @property
+    def unused(self) -> list[str]:
+        """Those that nothing is called."""
+        return [name for name in self._chosen if name not in self._used]
 
 
 @dataclass
@@ -58,14 +90,19 @@ class Collected:
     # What was not taken over, and how much of it.
     left_out: Counter[str] = field(default_factory=Counter)
     sources: list[Path] = field(default_factory=list)  # the files that were read
+    people: set[str] = field(default_factory=set)  # solvers who are people, as the source says
+    errors: list[str] = field(default_factory=list)  # of runs that failed, each with its place
+    notes: list[str] = field(default_factory=list)  # how problems of several sources were joined
     # Everything that has to be mended before a study can be made.
     mistakes: list[Mistake] = field(default_factory=list)
+    names: Names = field(default_factory=lambda: Names({}))
 
     def add(self, problem: str, solver: str, answer: Answer, statement: str = "") -> None:
         """Add an answer; another one of the same solver to the same problem is a mistake.
 
         The same answer twice is counted as left out, and so is another statement of a problem.
         """
+        problem, solver = self.names.of(problem), self.names.of_run(answer.run, solver)
         known = self.problems.setdefault(problem, SourceProblem())
         if statement and known.statement and known.statement != statement:
             self.left_out["statements that differ from the first of their problem"] += 1
@@ -77,11 +114,34 @@ class Collected:
         if first.text and first.text == answer.text:
             self.left_out["answers that are there twice"] += 1
             return
+        self.mistakes.append(_second_answer(problem, solver, first, answer))
+
+
+def _second_answer(problem: str, solver: str, first: Answer, second: Answer) -> Mistake:
+    one, other = PurePath(first.run), PurePath(second.run)
+    if one == other:
         message = (
-            f"{solver[:60]!r} has another answer to {problem[:60]!r} at {first.place}; keep one of "
-            "them, or give each run another name"
+            f"{solver[:60]!r} has another answer to {problem[:60]!r} at {first.place}; keep one"
         )
-        self.mistakes.append(Mistake(answer.place, message=message))
+        return Mistake(second.place, message=message)
+    keys = (one.name, other.name) if one.stem == other.stem else (one.stem, other.stem)
+    options = " ".join(f"--name {shlex.quote(key)}=ID" for key in keys)
+    message = f"is another run of {solver[:60]!r} than {one}; name them: {options}"
+    return Mistake(str(other), message=message)
+
+
+def few(mistakes: Iterable[Mistake]) -> list[Mistake]:
+    """Each mistake once; of those that say the same, the first places and how many there are."""
+    by_message: dict[str, list[Mistake]] = {}
+    for mistake in dict.fromkeys(mistakes):
+        by_message.setdefault(mistake.message, []).append(mistake)
+    shown = []
+    for message, same in by_message.items():
+        *first, last = same[:_MOST_PLACES]
+        if (more := len(same) - _MOST_PLACES) > 0:
+            last = replace(last, message=f"{message} (and {more:,} more)")
+        shown += [*first, last]
+    return shown
 
 
 def refuse_large(path: Path) -> None:

@@ -8,36 +8,65 @@ from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.importing.answer_tables import is_table, read_answers, read_table
+from quem.importing.collected import Names, few
 from quem.importing.harness import find_harness, read_harness
 from quem.importing.inspect_logs import find_logs, read_logs
+from quem.importing.joining import joined, require_experience
 from quem.importing.trees import Layout, read_tree
 from quem.solutions.files import is_ignored, natural
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from quem.importing.collected import Collected
 
+_MOST_NAMED = 8
+
 
 def collect(
-    path: Path,
+    paths: Sequence[Path],
     *,
     layout: Layout | None = None,
     columns: Sequence[tuple[str, str]] = (),
     epoch: int = 1,
+    names: Mapping[str, str] | None = None,
 ) -> Collected:
-    """Read a folder or a file of answers.
+    """Read folders and files of answers to the same problems.
 
     Logs of Inspect AI and samples of lm-evaluation-harness are recognized by what they hold, tables
     by their endings, and all else is a folder of files.
     """
+    chosen = Names(names or {})
+    sources = [(path, _source(path, layout, columns, epoch, chosen)) for path in paths]
+    whole = joined(sources)
+    if whole.mistakes:
+        raise QuemError(few(whole.mistakes))
+    if chosen.unused:
+        known = ", ".join([*whole.solvers, *whole.problems][:_MOST_NAMED])
+        raise QuemError(
+            f"--name {chosen.unused[0]}: nothing is called so; there are {known}, and files of runs"
+        )
+    require_experience(whole)
+    return whole
+
+
+def _source(
+    path: Path,
+    layout: Layout | None,
+    columns: Sequence[tuple[str, str]],
+    epoch: int,
+    names: Names,
+) -> Collected:
     if not path.exists():
         raise FileError(path, "there is no such file or folder; check its name")
-    files = files_in(path)
-    collected = _collected(path, files, layout, columns, epoch)
-    if collected.mistakes:
-        raise QuemError(dict.fromkeys(collected.mistakes))
-    if not any(not answer.missing for answer in collected.answers.values()):
+    collected = _collected(path, files_in(path), layout, columns, epoch, names)
+    is_people = not collected.answers and any(collected.solvers.values())
+    if collected.mistakes or is_people:
+        return collected
+    if all(answer.missing for answer in collected.answers.values()):
+        if collected.errors:
+            message = f"all of it failed ({len(collected.errors)}); first {collected.errors[0]}"
+            raise FileError(path, message)
         raise FileError(path, "holds no answers; name the folder or file that does")
     return collected
 
@@ -78,14 +107,15 @@ def _collected(
     layout: Layout | None,
     columns: Sequence[tuple[str, str]],
     epoch: int,
+    names: Names,
 ) -> Collected:
-    if layout:
-        return read_tree(path, layout)
-    if not columns:
+    if path.is_dir() and layout:
+        return read_tree(path, layout, names)
+    if not columns or path.is_dir():
         if logs := find_logs(files):
-            return read_logs(logs, epoch=epoch)
+            return read_logs(logs, names, epoch=epoch)
         if samples := find_harness(files):
-            return read_harness(samples)
+            return read_harness(samples, names)
     if path.is_file():
         if not is_table(path):
             raise FileError(
@@ -96,9 +126,10 @@ def _collected(
                     "name the folder that it is in"
                 ),
             )
-        return read_answers([read_table(path, columns)])
-    tables = _tables(path)
-    return read_answers([read_table(t, columns) for t in tables]) if tables else read_tree(path)
+        return read_answers([read_table(path, columns)], names)
+    if tables := _tables(path):
+        return read_answers([read_table(table, columns) for table in tables], names)
+    return read_tree(path, None, names)
 
 
 def _tables(folder: Path) -> list[Path]:

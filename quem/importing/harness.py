@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from quem.importing.collected import Names
+
 _KEYS = {"doc_id", "doc", "arguments", "resps", "filtered_resps"}
 # samples_TASK_2026-01-31T12-00-00.123456.jsonl; the time may be missing.
 _NAME = re.compile(r"samples_(.+?)(?:_\d{4}-\d{2}-\d{2}T[\d.:-]+)?\.jsonl")
@@ -33,16 +35,17 @@ def _is_harness(path: Path) -> bool:
     return isinstance(first, dict) and first.keys() >= _KEYS
 
 
-def read_harness(files: list[Path]) -> Collected:
+def read_harness(files: list[Path], names: Names) -> Collected:
     """Read samples: a system for each folder, a problem for each document of a task."""
     collected = Collected(
-        "samples of lm-evaluation-harness: a system for each folder", sources=files
+        "samples of lm-evaluation-harness: a system for each folder", sources=files, names=names
     )
     for file in files:
         match = _NAME.fullmatch(file.name)
         task = match[1] if match else file.stem
         system = file.resolve().parent.name.replace("__", "/")
         seen: set[object] = set()
+        run = str(file.resolve().parent)
         for line, sample in enumerate(_records(file), 1):
             # One document is logged once for each filter of its answers.
             if str(sample.get("doc_id")) in seen:
@@ -63,7 +66,7 @@ def read_harness(files: list[Path]) -> Collected:
                         ),
                     )
                 )
-            answer = Answer(place, text.strip(), missing="" if text.strip() else "failed")
+            answer = Answer(place, text.strip(), missing="" if text.strip() else "failed", run=run)
             problem = f"{task} {sample.get('doc_id')}"
             collected.add(problem, system, answer, _prompt(sample.get("arguments")))
         collected.left_out["scores"] += len(seen)

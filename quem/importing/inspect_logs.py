@@ -8,7 +8,8 @@ import zipfile
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import FileError, QuemError
+from quem.errors import FileError
+from quem.importing.answer_tables import ROLES
 from quem.importing.collected import MOST_BYTES, Answer, Collected, Origin, refuse_large
 from quem.io.packages import Package
 from quem.io.records import PiecesOfJson
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from quem.importing.collected import Names
+
 _THOUGHT = re.compile(r"<think>.*?</think>\s*", re.DOTALL)
 _ATTACHMENT = "attachment://"
 SAMPLE = re.compile(r"(?:_journal/)?samples/.+\.json")
 _SAMPLE = "sample of samples"
 _ROLES = ("system", "user")
+_PERSON = ("subject", "participant", "person", "name")
+_LONGEST = 200
 
 
 def find_logs(files: Sequence[Path]) -> list[Path]:
@@ -50,18 +55,18 @@ def _is_log(path: Path) -> bool:
     return "samples" in start and "model" in _part(start, "eval")
 
 
-def read_logs(logs: list[Path], *, epoch: int = 1) -> Collected:
-    """Read logs: a system for each model, a problem for each sample."""
-    collected = Collected("logs of Inspect AI: a system for each model", sources=logs)
+def read_logs(logs: list[Path], names: Names, *, epoch: int = 1) -> Collected:
+    """Read logs: a solver for each model or person, a problem for each sample."""
+    collected = Collected("logs of Inspect AI: a solver for each model", sources=logs, names=names)
     headers = {log: _header(log) for log in logs}
     tasks = {_part(header, "eval").get("task", "") for header in headers.values()}
     for log, header in headers.items():
         about = _part(header, "eval")
         task = f"{about.get('task', '')} " if len(tasks) > 1 else ""
         for sample in _samples(log):
-            _add(collected, log, f"{task}{sample.get('id')}", str(about["model"]), sample, epoch)
+            _add(collected, log, f"{task}{sample.get('id')}", about, sample, epoch)
     if not collected.answers and collected.left_out:
-        raise QuemError(f"no sample has epoch {epoch}; name another --epoch")
+        raise FileError(logs[0], f"has no sample of epoch {epoch}; name another --epoch")
     return collected
 
 
@@ -142,7 +147,7 @@ def _add(
     collected: Collected,
     log: Path,
     problem: str,
-    model: str,
+    about: dict[str, Any],
     sample: dict[str, Any],
     epoch: int,
 ) -> None:
@@ -160,10 +165,40 @@ def _add(
     place = f"{log}: sample {sample.get('id')}"
     origin = Origin(log, sample.get("id", ""), number)
     failed = bool(sample.get("error")) or not text
+    if error := _part(sample, "error").get("message"):
+        collected.errors.append(f"{place}: {str(error).strip().splitlines()[0][:_LONGEST]}")
+    seconds = _human_seconds(sample)
     answer = Answer(
-        place, "" if failed else text, missing="failed" if failed else "", origin=origin
+        place,
+        "" if failed else text,
+        missing="failed" if failed else "",
+        origin=origin,
+        seconds=seconds,
+        run=str(log),
     )
-    collected.add(problem, model, answer, _statement(collected, sample.get("input"), attachments))
+    solver = str(about["model"]) if seconds is None else _person(collected, log, about)
+    collected.add(problem, solver, answer, _statement(collected, sample.get("input"), attachments))
+
+
+def _human_seconds(sample: dict[str, Any]) -> float | None:
+    """How long a person worked by Inspect's human_cli; None where it was no person."""
+    store = _part(sample, "store")
+    if "HumanAgentState:accumulated_time" not in store:
+        return None
+    seconds = store["HumanAgentState:accumulated_time"]
+    return float(seconds) if isinstance(seconds, int | float) else 0.0
+
+
+def _person(collected: Collected, log: Path, about: dict[str, Any]) -> str:
+    """The name of who made a log by human_cli: from the log's metadata, or the file's."""
+    said = _part(about, "metadata")
+    name = str(next((said[key] for key in _PERSON if said.get(key)), log.stem))
+    solver = collected.names.of_run(str(log), name)
+    collected.people.add(solver)
+    years = next((said[key] for key in ROLES["experience"] if key in said), None)
+    if isinstance(years, int | float):
+        collected.solvers[solver] = float(years)
+    return name
 
 
 def _statement(collected: Collected, given: object, attachments: dict[str, str]) -> str:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from quem.importing.collected import Names
+
 Layout = Literal["solver/problem", "problem/solver"]
 LAYOUTS: tuple[Layout, ...] = ("solver/problem", "problem/solver")
 _NUMBERED = re.compile(r"(?:p|q|t|task|problem|case|item|prompt|question)[-_ ]?\d+", re.IGNORECASE)
@@ -33,21 +35,20 @@ class _Entry:
     name: str
 
 
-def read_tree(root: Path, layout: Layout | None = None) -> Collected:
+def read_tree(root: Path, layout: Layout | None, names: Names) -> Collected:
     """Read a folder with two levels of names."""
     folders, files = _listed(root)
-    if not folders:
-        raise FileError(
-            root,
-            ("holds files only; put those of each solver, or those of each problem, into a folder"),
-        )
     texts = _statement_folder(folders)
+    if not folders or folders == [texts]:
+        holds = "statements only" if texts else "files only" if files else "nothing"
+        advice = "put the files of each solver, or those of each problem, into a folder"
+        raise FileError(root, f"holds {holds}; {advice}")
     levels = {folder.name: _entries(folder) for folder in folders if folder != texts}
-    layout = layout or _layout(root, levels)
-    collected = Collected(f"a folder of files, {layout}")
-    if texts:
-        for file in _listed(texts)[1]:
-            _add_statement(collected, file.stem, file)
+    statements = _listed(texts)[1] if texts else []
+    layout = layout or _layout(root, levels, {file.stem for file in statements})
+    collected = Collected(f"a folder of files, {layout}", names=names)
+    for file in statements:
+        _add_statement(collected, file.stem, file)
     for file in files:
         _read_beside(collected, file, levels, layout)
     for folder, entries in levels.items():
@@ -81,7 +82,7 @@ def _listed(folder: Path) -> tuple[list[Path], list[Path]]:
 def _statement_folder(folders: list[Path]) -> Path | None:
     """A folder beside the others that holds texts by problem."""
     matches = [f for f in folders if f.name.casefold() in _STATEMENTS]
-    return matches[0] if len(folders) > 1 and len(matches) == 1 else None
+    return matches[0] if len(matches) == 1 else None
 
 
 def _entries(folder: Path) -> list[_Entry]:
@@ -91,13 +92,16 @@ def _entries(folder: Path) -> list[_Entry]:
     return entries + [_Entry(path, path.stem or path.name) for path in files]
 
 
-def _layout(root: Path, levels: dict[str, list[_Entry]]) -> Layout:
+def _layout(root: Path, levels: dict[str, list[_Entry]], problems: set[str]) -> Layout:
+    """Which level has the names of the statements, or else those that look like problems."""
     below = {
         entry.name
         for entries in levels.values()
         for entry in entries
         if not _STATEMENT.fullmatch(entry.path.name)
     }
+    if bool(problems & levels.keys()) != bool(problems & below):
+        return "problem/solver" if problems & levels.keys() else "solver/problem"
     above_share, below_share = _share(levels), _share(below)
     if above_share != below_share:
         return "problem/solver" if above_share > below_share else "solver/problem"
@@ -132,7 +136,8 @@ def _read_beside(
         if known & statements.keys():
             collected.sources.append(file)
             for problem in known & statements.keys():
-                collected.problems.setdefault(problem, SourceProblem(statements[problem]))
+                name = collected.names.of(problem)
+                collected.problems.setdefault(name, SourceProblem(statements[problem]))
             return
     collected.left_out["files beside the folders"] += 1
 
@@ -144,7 +149,7 @@ def _add_statement(collected: Collected, problem: str, file: Path) -> None:
         collected.mistakes += error.mistakes
         return
     collected.sources.append(file)
-    known = collected.problems.setdefault(problem, SourceProblem())
+    known = collected.problems.setdefault(collected.names.of(problem), SourceProblem())
     known.statement = known.statement or text.strip()
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError
+from quem.importing.collected import few
 from quem.importing.naming import ids_of
 from quem.resources import resource
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from quem.importing.collected import Answer, Collected
 
@@ -36,7 +37,7 @@ _UNWRITTEN = "TODO: write what was asked.\n"
 class Draft:
     """A study that could be written."""
 
-    source: Path
+    sources: tuple[Path, ...]
     collected: Collected
     # Ids by the names of the source
     problems: dict[str, str]
@@ -54,7 +55,7 @@ class Draft:
         return sum(answer is not None and not answer.missing for *_, answer in self.answers())
 
 
-def draft_of(source: Path, collected: Collected) -> Draft:
+def draft_of(sources: Sequence[Path], collected: Collected) -> Draft:
     """Give ids to problems and solvers."""
     n_problems, n_solvers = len(collected.problems), len(collected.solvers)
     if n_problems * n_solvers > _MOST_PAIRS:
@@ -62,7 +63,7 @@ def draft_of(source: Path, collected: Collected) -> Draft:
             f"has {n_problems:,} problems and {n_solvers:,} solvers, more than {_MOST_PAIRS:,} "
             "solutions; leave some out, or draw problems with --sample"
         )
-        raise FileError(source, message)
+        raise FileError(sources[0], message)
     mistakes = []
     for answer in collected.answers.values():
         if len(answer.text.encode()) > _MOST_TEXT:
@@ -71,9 +72,9 @@ def draft_of(source: Path, collected: Collected) -> Draft:
         if "\0" in answer.text:
             mistakes.append(Mistake(answer.place, message="holds binary data; leave it out"))
     if mistakes:
-        raise QuemError(mistakes)
+        raise QuemError(few(mistakes))
     problems = ids_of(collected.problems, "problem")
-    return Draft(source, collected, problems, ids_of(collected.solvers, "solver"))
+    return Draft(tuple(sources), collected, problems, ids_of(collected.solvers, "solver"))
 
 
 def sampled(collected: Collected, count: int, seed: int) -> None:
@@ -177,10 +178,10 @@ def _put(path: Path, text: str) -> None:
 def _study(draft: Draft, folder: str) -> str:
     collected = draft.collected
     lines = [
-        f"# Made by `quem init --from` of {_line(draft.source.name)}. IMPORT.md says what was",
+        f"# Made by `quem init --from` of {_line(draft.sources[0].name)}. IMPORT.md says what was",
         "# read, and `quem serve` asks in its dashboard for what is missing here.",
         "kind: experience",
-        f"title: {_yaml(draft.source.resolve().stem or folder)}",
+        f"title: {_yaml(', '.join(one.resolve().stem for one in draft.sources) or folder)}",
         "experience_unit: years",
         "",
         "problems:",
@@ -226,7 +227,15 @@ def _solvers(key: str, draft: Draft, names: set[str]) -> Iterator[str]:
     for name in chosen:
         solver_id, years = draft.solvers[name], draft.collected.solvers[name]
         known = f"name: {_yaml(name)}" if name != solver_id else ""
-        yield _item(solver_id, known, "" if years is None else f"experience: {years:g}")
+        times = _times(draft, name) if years is not None else ""
+        yield _item(solver_id, known, "" if years is None else f"experience: {years:g}", times)
+
+
+def _times(draft: Draft, solver: str) -> str:
+    """The seconds that a person worked on each problem, as the study file has them."""
+    answers = ((p, draft.collected.answers.get((n, solver))) for n, p in draft.problems.items())
+    times = [f"{_yaml(p)}: {a.seconds:.0f}" for p, a in answers if a and a.seconds]
+    return f"seconds: {{{', '.join(times)}}}" if times else ""
 
 
 def _item(one: str, *keys: str) -> str:
@@ -247,9 +256,10 @@ def _line(text: str) -> str:
 
 def _record(draft: Draft) -> str:
     collected = draft.collected
-    lines = ["# Where this study comes from", "", f"- Source: `{_line(str(draft.source))}`"]
+    lines = ["# Where this study comes from", ""]
+    lines += [f"- Source: `{_line(str(source))}`" for source in draft.sources]
     lines.append(f"- Read as {_line(collected.rule)}.")
-    files = {_relative(file, draft.source): file for file in collected.sources}
+    files = {_relative(file, draft.sources): file for file in collected.sources}
     lines.append(f"- SHA-256 of the source: `{_digest(files)}`")
     lines.append(
         f"- {len(draft.problems):,} problems, {len(draft.solvers):,} solvers, "
@@ -261,6 +271,9 @@ def _record(draft: Draft) -> str:
     lines += ["", "## What was left out", ""]
     left = [(what, count) for what, count in collected.left_out.items() if count]
     lines += [f"- {_line(what)}: {count:,}" for what, count in left] or ["Nothing."]
+    if collected.notes:
+        lines += ["", "## How the sources were joined", ""]
+        lines += [f"- {_line(note)}" for note in collected.notes]
     lines += ["", "## Files that were read", ""]
     lines += [f"- `{_line(name)}`" for name in list(files)[:_MOST_SOURCES]]
     if (more := len(files) - _MOST_SOURCES) > 0:
@@ -268,8 +281,11 @@ def _record(draft: Draft) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _relative(file: Path, source: Path) -> str:
-    return file.relative_to(source).as_posix() if file != source else file.name
+def _relative(file: Path, sources: Sequence[Path]) -> str:
+    """The path of a file below its source, and below the source's name where there are several."""
+    source = next(one for one in sources if file == one or file.is_relative_to(one))
+    inner = file.relative_to(source).as_posix() if file != source else file.name
+    return f"{source.name}/{inner}" if len(sources) > 1 and file != source else inner
 
 
 def _digest(files: dict[str, Path]) -> str:

@@ -1,6 +1,6 @@
 """What a reader of a result must know: one rule a reason.
 
-Every code is explained in ``docs/reference/warnings``.
+Every code is explained in ``docs/reference/warnings.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Warnings about an analysis of option lists; ``docs/reference/warnings`` explains each code."""
+"""Warnings about an analysis of option lists; ``docs/reference/warnings.md`` explains each code."""
 
 from __future__ import annotations
 

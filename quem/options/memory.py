@@ -52,7 +52,7 @@ def evaluate(
     title : str
         Of the report.
     **settings
-        Others of ``analysis``; see ``docs/reference/study-options.md``.
+        Others of ``analysis``; see ``docs/how-to/options.md``.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 
 A list is made of the options whose confidence reaches a threshold, and of the best one in any case.
 No measure says which threshold to use: for lists in the order of true probabilities LAR is highest
-with one option (``docs/explanation/list-length.md``).
+with one option (``docs/how-to/options.md``).
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from quem.parts.baseline import BaselinePart
 from quem.parts.blinding import BlindingPart
 from quem.parts.judging import JudgingPart
 from quem.parts.machines import MachinesPart
@@ -35,6 +36,7 @@ PARTS: tuple[Part[Any], ...] = (
     TimesPart(),
     Worths(),
     PaperPart(),
+    BaselinePart(),
 )
 
 

@@ -1,4 +1,4 @@
-"""Warnings about a plan; every code is explained in ``docs/reference/warnings``."""
+"""Warnings about a plan; every code is explained in ``docs/reference/warnings.md``."""
 
 from __future__ import annotations
 

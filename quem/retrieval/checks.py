@@ -1,4 +1,4 @@
-"""Warnings about an evaluation of retrievers; ``docs/reference/warnings`` explains each."""
+"""Warnings about an evaluation of retrievers; ``docs/reference/warnings.md`` explains each."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import read_text
+from quem.store.clock import spent_on, stop_clock
 from quem.store.copying import sync_folder
 from quem.store.people import (
     EXPERIENCE,
@@ -19,16 +20,10 @@ from quem.store.people import (
     people_of,
     reply_after,
 )
-from quem.store.solving import (
-    last_answer,
-    set_solving,
-    settle,
-    spent_on,
-    stop_clock,
-    tasks_of,
-    uploads_of,
-)
-from quem.store.uploads import UploadFolder
+from quem.store.solving import settle
+from quem.store.studies import set_solving
+from quem.store.uploads import UploadFolder, uploads_of
+from quem.store.work import last_answer, tasks_of
 from quem.studyfile.document import parse_document
 from quem.studyfile.models import Solving
 from quem.studyfile.subjects import SolvedProblem, SubjectRecord, subjects_text
@@ -39,8 +34,8 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from quem.store.engine import Store
-    from quem.store.models import PersonRow
-    from quem.store.solving import Answer, SolvingTask, Spent, Upload
+    from quem.store.models import PersonRow, TaskRow, UploadRow
+    from quem.store.state import AnswerState
     from quem.studyfile.relevance import JudgedSpec
 
 _STATES = {"submit": "submitted", "timeout": "timeout", "skip": "skipped"}
@@ -56,7 +51,7 @@ def close_solving(store: Store, spec: JudgedSpec, study: Path, actor: str) -> li
             _refuse_strangers(c, spec, study)
         for subject in people_of(c, spec.id, "subject"):
             for task in tasks_of(c, subject.key):
-                stop_clock(c, settle(c, subject, task))
+                stop_clock(settle(c, task))
         return write_solutions(c, spec, study)
 
 
@@ -122,9 +117,8 @@ def experience_of(replies: dict[str, str]) -> float | None:
 
 def _record(c: Session, subject: PersonRow) -> SubjectRecord:
     tasks = [task for task in tasks_of(c, subject.key) if not task.practice]
-    spent = spent_on(tasks)
     replies = subject.replies
-    problems = {task.problem: _solved(c, task, spent[task.key]) for task in tasks}
+    problems = {task.problem: _solved(c, task) for task in tasks}
     return SubjectRecord(
         subject.id,
         subject.name,
@@ -145,8 +139,8 @@ def _state(subject: PersonRow, experience: float | None, problems: Iterable[Solv
     return "" if has_solved and experience is not None else "absent"
 
 
-def _solved(c: Session, task: SolvingTask, spent: Spent) -> SolvedProblem:
-    answer = last_answer(c, task)
+def _solved(c: Session, task: TaskRow) -> SolvedProblem:
+    answer, spent = last_answer(c, task), spent_on(task)
     state = _STATES.get(task.ended or "", "none")
     if state in ("submitted", "timeout") and not (answer.text.strip() or answer.files):
         state = "none"
@@ -154,7 +148,7 @@ def _solved(c: Session, task: SolvingTask, spent: Spent) -> SolvedProblem:
 
 
 def _write_solution(
-    c: Session, folder: Path, subject: PersonRow, task: SolvingTask, uploads: UploadFolder
+    c: Session, folder: Path, subject: PersonRow, task: TaskRow, uploads: UploadFolder
 ) -> Iterator[Path]:
     """Write one solution in place of what an earlier closing wrote, or remove that."""
     answer = last_answer(c, task)
@@ -185,7 +179,7 @@ def _there(folder: Path, subject: str) -> Iterator[Path]:
 
 
 def _parts(
-    answer: Answer, held: list[Upload], uploads: UploadFolder
+    answer: AnswerState, held: list[UploadRow], uploads: UploadFolder
 ) -> Iterator[tuple[str, bytes]]:
     if answer.text.strip():
         yield "answer.md", f"{answer.text.rstrip()}\n".encode()

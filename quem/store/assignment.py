@@ -1,86 +1,152 @@
-"""Dealing groups to judges, and labels to solutions: at random, and then for good."""
+"""Giving tasks to judges and subjects, and letters to solutions: at random, and then for good."""
 
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import select
 
-from quem.store.ballots import Group, ballot_of, ballots_of
 from quem.store.drawing import record_draw
-from quem.store.layouts import Layout as Shown
-from quem.store.layouts import arrange, as_stored, layout_id
+from quem.store.layouts import arrange, layout_id
 from quem.store.models import Layout, PersonRow, StudyRow, TaskRow, now
+from quem.store.planned import Group
+from quem.store.work import task_of, tasks_of
 from quem.studyfile.blocks import PairCounts, deal_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
+    from random import Random
 
     from sqlalchemy.orm import Session
 
-    from quem.store.ballots import AssignedBallot, JudgingPlan
-    from quem.store.drawing import ProblemDraw
     from quem.store.layouts import Content
+    from quem.store.planned import JudgingPlan
 
 _shuffler = secrets.SystemRandom()
 
 
 def assign_ballots(c: Session, person_key: int, plan: JudgingPlan) -> None:
-    """Give a judge the ballots that they lack, in random order; repeated groups come last.
+    """Give a judge the tasks that they lack, in random order; repeated groups come last.
 
     Groups that are too large for one list are dealt in blocks, which follow on each other and
     stay as they are for good.
     """
-    c.execute(select(PersonRow.key).where(PersonRow.key == person_key).with_for_update())
-    ballots = ballots_of(c, person_key)
+    judge = _locked_person(c, person_key)
+    ballots = tasks_of(c, person_key)
     taken = {(b.problem, b.block, b.occasion) for b in ballots}
     groups = list(plan.groups)
     _shuffler.shuffle(groups)
     place_of = {(b.problem, b.block): b.position for b in ballots if b.occasion == 1}
-    first = _in_blocks(c, person_key, plan, groups, ballots)
+    first = _in_blocks(c, judge.study_id, plan, groups, ballots)
     first.sort(key=lambda group: place_of.get((group.problem, group.block), len(ballots)))
-    additions = [(group, 1, False) for group in first]
     repeated = {(b.problem, b.block) for b in ballots if b.occasion > 1}
     # The groups that he sees first come again: most lies between the two.
     fresh = [group for group in first if (group.problem, group.block) not in repeated]
-    additions += [(group, 2, False) for group in fresh[: max(plan.repeat - len(repeated), 0)]]
-    if plan.practice:
-        additions.insert(0, (plan.practice, 1, True))
-    rows = [
-        {
-            "public_id": secrets.token_urlsafe(9),
-            "person_key": person_key,
-            "problem": group.problem,
-            "block": group.block,
-            "occasion": occasion,
-            "practice": practice,
-            "position": place + len(ballots),
-            "solvers": None if practice or group in plan.groups else list(group.solvers),
-        }
-        for place, (group, occasion, practice) in enumerate(additions)
+    additions = [
+        *([(plan.practice, 1)] if plan.practice else []),
+        *((group, 1) for group in first),
+        *((group, 2) for group in fresh[: max(plan.repeat - len(repeated), 0)]),
+    ]
+    new = [
+        _task(
+            person_key,
+            group.problem,
+            place,
+            practice=group is plan.practice,
+            block=group.block,
+            occasion=occasion,
+            solvers=None if group in plan.everything else list(group.solvers),
+        )
+        for place, (group, occasion) in enumerate(additions, len(ballots))
         if (group.problem, group.block, occasion) not in taken
     ]
-    if rows:
-        c.execute(insert(TaskRow), rows)
-        if plan.draw:
-            _keep_draw(c, person_key, plan.draw)
+    c.add_all(new)
+    c.flush()
+    # What is ranked on trial is thrown away when the study opens.
+    life = select(StudyRow.state).where(StudyRow.id == judge.study_id)
+    if new and plan.draw and c.scalar(life) != "trial":
+        record_draw(c, judge.study_id, plan.draw)
 
 
-def _keep_draw(c: Session, person_key: int, draw: ProblemDraw) -> None:
-    """Note the draw, unless what is ranked is thrown away when the study opens."""
-    of = select(StudyRow.id, StudyRow.state).join(PersonRow, PersonRow.study_id == StudyRow.id)
-    study_id, state = c.execute(of.where(PersonRow.key == person_key)).one()
-    if state != "trial":
-        record_draw(c, study_id, draw)
+def assign_tasks(
+    c: Session,
+    person: PersonRow,
+    problems: Sequence[str],
+    *,
+    practice: str = "",
+    order: str = "balanced",
+    rng: Random,
+) -> None:
+    """Give a subject the problems that they lack, practice first."""
+    c.execute(
+        select(StudyRow.id).where(StudyRow.id == person.study_id).with_for_update(key_share=True)
+    )
+    known = {task.problem for task in tasks_of(c, person.key)}
+    lacking = [problem for problem in problems if problem not in known]
+    if order == "random":
+        rng.shuffle(lacking)
+    elif order == "balanced" and not known and lacking:
+        rows = balanced_orders(len(lacking))
+        others = PersonRow.of(person.study_id, "subject"), PersonRow.withdrawn_at.is_(None)
+        row = least_used(c.scalars(select(PersonRow.row).where(*others)), len(rows))
+        _locked_person(c, person.key).row = row
+        lacking = [lacking[number] for number in rows[row]]
+    first = [practice] if practice and practice not in known else []
+    c.add_all(
+        _task(person.key, problem, place, practice=problem == practice)
+        for place, problem in enumerate([*first, *lacking], len(known))
+    )
+    c.flush()
+
+
+def _locked_person(c: Session, key: int) -> PersonRow:
+    return c.scalars(select(PersonRow).where(PersonRow.key == key).with_for_update()).one()
+
+
+def _task(
+    person_key: int,
+    problem: str,
+    position: int,
+    *,
+    practice: bool,
+    block: int = 1,
+    occasion: int = 1,
+    solvers: list[str] | None = None,
+) -> TaskRow:
+    return TaskRow(
+        public_id=secrets.token_urlsafe(9),
+        person_key=person_key,
+        problem=problem,
+        block=block,
+        occasion=occasion,
+        practice=practice,
+        position=position,
+        solvers=solvers,
+    )
+
+
+def balanced_orders(count: int) -> list[tuple[int, ...]]:
+    """The rows of a Williams design.
+
+    Over all rows each number is equally often at each position, and each follows each other
+    number equally often.
+    """
+    # 0, 1, count - 1, 2, count - 2, ...
+    first = [(step + 1) // 2 if step % 2 else -step // 2 for step in range(count)]
+    rows = [tuple((number + row) % count for number in first) for row in range(count)]
+    return rows + [row[::-1] for row in rows] if count % 2 and count > 1 else rows
+
+
+def least_used(used: Iterable[int | None], rows: int) -> int:
+    """The row that was given out least often, of these the first."""
+    counts = Counter(used)
+    return min(range(rows), key=lambda row: (counts[row], row))
 
 
 def _in_blocks(
-    c: Session,
-    person_key: int,
-    plan: JudgingPlan,
-    groups: list[Group],
-    ballots: list[AssignedBallot],
+    c: Session, study_id: str, plan: JudgingPlan, groups: list[Group], ballots: list[TaskRow]
 ) -> list[Group]:
     """The groups as a judge is to have them: as dealt already, whole, or in fresh blocks."""
     mine: dict[str, list[Group]] = {}
@@ -88,20 +154,19 @@ def _in_blocks(
         if ballot.occasion == 1 and not ballot.practice:
             group = plan.find(ballot)
             mine.setdefault(ballot.problem, []).extend([group] if group else [])
+    met = _met(c, study_id)
     parts: list[Group] = []
-    met = None
     for group in groups:
-        met = met or _met(c, person_key)
         if group.problem in mine:
             parts += mine[group.problem]
             parts += _more_blocks(plan, group, ballots, met)
-            continue
-        parts += plan.deal(group, met, _shuffler)
+        else:
+            parts += plan.deal(group, met, _shuffler)
     return parts
 
 
 def _more_blocks(
-    plan: JudgingPlan, group: Group, ballots: list[AssignedBallot], met: PairCounts
+    plan: JudgingPlan, group: Group, ballots: list[TaskRow], met: PairCounts
 ) -> list[Group]:
     """Further blocks for solutions that came after a judge was dealt the problem in blocks.
 
@@ -118,7 +183,7 @@ def _more_blocks(
     return [Group(group.problem, block, last + n) for n, block in enumerate(blocks, 1)]
 
 
-def _undealt(group: Group, ballots: list[AssignedBallot]) -> list[str]:
+def _undealt(group: Group, ballots: list[TaskRow]) -> list[str]:
     """The solvers of a group that is dealt in blocks who are in none of them."""
     blocks = [b.solvers for b in ballots if b.problem == group.problem and not b.practice]
     if not blocks or None in blocks:
@@ -127,8 +192,8 @@ def _undealt(group: Group, ballots: list[AssignedBallot]) -> list[str]:
     return [solver for solver in group.solvers if solver not in dealt]
 
 
-def is_assigned(plan: JudgingPlan, ballots: list[AssignedBallot]) -> bool:
-    """Whether a judge has all ballots that the study has for them."""
+def is_assigned(plan: JudgingPlan, ballots: list[TaskRow]) -> bool:
+    """Whether a judge has all tasks that the study has for them."""
     problems = {b.problem for b in ballots if not b.practice}
     return (
         (plan.practice is None or any(b.practice and plan.find(b) for b in ballots))
@@ -137,50 +202,40 @@ def is_assigned(plan: JudgingPlan, ballots: list[AssignedBallot]) -> bool:
     )
 
 
-def _met(c: Session, person_key: int) -> PairCounts:
+def _met(c: Session, study_id: str) -> PairCounts:
     """How often solvers met in the blocks of all judges of the study."""
-    study = select(PersonRow.study_id).where(PersonRow.key == person_key).scalar_subquery()
-    blocks = c.execute(
+    met = PairCounts()
+    for block in c.scalars(
         select(TaskRow.solvers)
         .join(PersonRow, TaskRow.person_key == PersonRow.key)
-        .where(PersonRow.study_id == study, PersonRow.role == "judge", TaskRow.occasion == 1)
-    ).scalars()
-    met = PairCounts()
-    for block in blocks:
+        .where(PersonRow.of(study_id, "judge"), TaskRow.occasion == 1, TaskRow.solvers.is_not(None))
+    ):
         met.add(block or ())
     return met
 
 
-def assign_labels(
-    c: Session, ballot: AssignedBallot, contents: Mapping[str, Content | None]
-) -> AssignedBallot:
+def assign_labels(c: Session, ballot: TaskRow, contents: Mapping[str, Content | None]) -> TaskRow:
     """Give solutions their letters, at random and then for good.
 
     A solution that came since gets a new letter. A submitted ranking keeps its layout where
     solutions only went.
     """
-    ballot = ballot_of(c, ballot.person_key, ballot.public_id, lock=True)
+    ballot = task_of(c, ballot.person_key, ballot.public_id, lock=True)
     if not needs_labels(ballot, contents):
         return ballot
-    mine = select(Layout.id, Layout.items).where(Layout.task_key == ballot.key)
-    earlier = [Shown.stored(*row) for row in c.execute(mine.order_by(Layout.key))]
-    items = arrange(earlier, ballot.layout, contents, _shuffler)
-    secret = c.execute(
-        select(StudyRow.secret)
-        .join(PersonRow, PersonRow.study_id == StudyRow.id)
-        .where(PersonRow.key == ballot.person_key)
-    ).scalar_one()
-    identity, at = layout_id(secret, ballot.public_id, items), now()
-    if identity not in {layout.id for layout in earlier}:
-        values = {"task_key": ballot.key, "id": identity, "items": as_stored(items)}
-        c.execute(insert(Layout).values(made_at=at, **values))
-    columns = {"layout": identity, "opened_at": ballot.opened_at or at}
-    c.execute(update(TaskRow).where(TaskRow.key == ballot.key).values(columns))
-    return ballot_of(c, ballot.person_key, ballot.public_id)
+    items = arrange(ballot, contents, _shuffler)
+    of_judge = StudyRow.id == PersonRow.study_id, PersonRow.key == ballot.person_key
+    secret = c.scalars(select(StudyRow.secret).where(*of_judge)).one()
+    ballot.layout_id = layout_id(secret, ballot.public_id, items)
+    ballot.opened_at = ballot.opened_at or now()
+    if all(one.id != ballot.layout_id for one in ballot.layouts):
+        c.add(Layout(task_key=ballot.key, id=ballot.layout_id, items=items))
+    c.flush()
+    return task_of(c, ballot.person_key, ballot.public_id)
 
 
-def needs_labels(ballot: AssignedBallot, contents: Mapping[str, Content | None]) -> bool:
-    """Whether a ballot is to be given letters, or other ones."""
+def needs_labels(ballot: TaskRow, contents: Mapping[str, Content | None]) -> bool:
+    """Whether a task is to be given letters, or other ones."""
     if ballot.layout is None:
         return True
     items = {item.solver: item for item in ballot.layout.items}

@@ -146,7 +146,7 @@ def refuse_server(place: DatabaseLocation) -> None:
     if place.file is None:
         message = (
             "is a PostgreSQL database: back it up with pg_dump, and restore it with pg_restore, as "
-            "docs/how-to/backups.md says"
+            "docs/how-to/serving.md says"
         )
         raise QuemError(Mistake(place.name, message=message))
 

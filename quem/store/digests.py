@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from quem.store.state import without_words
 
 if TYPE_CHECKING:
-    import datetime as dt
     from collections.abc import Mapping
 
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
@@ -22,15 +21,13 @@ def keyed(secret: str, *parts: object) -> str:
     return hmac.digest(secret.encode(), _canonical(parts), "sha256").hex()[:32]
 
 
-def receipt_code(ballot: str, number: int, state: Mapping[str, Any]) -> str:
-    """Short digest of a submitted revision: its ballot, number, and ranking, without words."""
-    ranking = _canonical((ballot, number, without_words(dict(state))))
-    return hashlib.sha256(ranking).hexdigest()[:_RECEIPT_DIGITS]
+def receipt_code(task: str, number: int, state: Mapping[str, Any]) -> str:
+    """Short digest of a submitted revision: its task, number, and ranking without words or answer.
 
-
-def revision_id(number: int, at: dt.datetime | None) -> str:
-    """Name a revision as no other one of that number is, such as one after a restore."""
-    return f"{number}-{hashlib.sha256(at.isoformat().encode()).hexdigest()[:12]}" if at else "0"
+    Whoever has the revision can compute it again, a ranking's also after words were erased.
+    """
+    said = without_words(state) if "ranked" in state else state
+    return hashlib.sha256(_canonical((task, number, said))).hexdigest()[:_RECEIPT_DIGITS]
 
 
 def _canonical(value: object) -> bytes:

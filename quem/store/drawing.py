@@ -50,25 +50,17 @@ def draw_of(spec: JudgedSpec, solutions: Solutions) -> ProblemDraw | None:
 
 def record_draw(c: Session, study_id: str, draw: ProblemDraw) -> None:
     """Note which problems judges are given; it holds from then on, whatever changes."""
-    detail = {
-        "digest": draw.digest,
-        "problems": list(draw.problems),
-        "solvers": list(draw.solvers),
-    }
-    note_once(c, study_id, "server", _WHAT, **detail)
+    names = {"problems": list(draw.problems), "solvers": list(draw.solvers)}
+    note_once(c, study_id, "server", _WHAT, digest=draw.digest, **names)
 
 
 def recorded_draw(c: Session, study_id: str) -> ProblemDraw | None:
     """Give the draw that judges were dealt by; None where nobody was."""
     mine = EventRow.study_id == study_id, EventRow.what == _WHAT
-    rows = select(EventRow.detail, EventRow.made_at).where(*mine).order_by(EventRow.key).limit(1)
-    row = c.execute(rows).one_or_none()
-    if row is None:
+    event = c.scalars(select(EventRow).where(*mine).order_by(EventRow.key).limit(1)).one_or_none()
+    if event is None:
         return None
-    detail, made_at = row
+    problems, solvers = (tuple(event.detail[name]) for name in ("problems", "solvers"))
     return ProblemDraw(
-        detail["digest"],
-        tuple(detail["problems"]),
-        tuple(detail["solvers"]),
-        f"{made_at:%Y-%m-%dT%H:%M:%SZ}",
+        event.detail["digest"], problems, solvers, f"{event.made_at:%Y-%m-%dT%H:%M:%SZ}"
     )

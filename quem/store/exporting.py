@@ -173,7 +173,7 @@ def shown_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str]]:
         .join(PersonRow, TaskRow.person_key == PersonRow.key)
         .join(RevisionRow, _SUBMITTED, isouter=True)
         .join(Layout, Layout.task_key == TaskRow.key)
-        .where(or_(Layout.id == TaskRow.layout, Layout.id == RevisionRow.layout))
+        .where(or_(Layout.id == TaskRow.layout_id, Layout.id == RevisionRow.layout))
         .where(PersonRow.of(study_id, "judge"), TaskRow.practice.is_(False))
     )
     shown: dict[tuple[str, str], set[str]] = {}

@@ -11,13 +11,15 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
+from sqlalchemy.orm import selectinload
 
 from quem.errors import StudyWarning
-from quem.store.ballots import Group, JudgingPlan, opened_ballot, opened_ballots
 from quem.store.drawing import draw_of
 from quem.store.events import note_once
 from quem.store.layouts import Content
 from quem.store.models import Layout, PersonRow, TaskRow
+from quem.store.planned import Group, JudgingPlan
+from quem.store.work import LOADED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from quem.solutions import Solution, Solutions
-    from quem.store.ballots import AssignedBallot
     from quem.store.drawing import ProblemDraw
     from quem.studyfile.relevance import JudgedSpec
 
@@ -78,7 +79,7 @@ def _content(solution: Solution, answered: Mapping[tuple[str, str, str], bool]) 
         return None
 
 
-def new_solvers(ballot: AssignedBallot, contents: Mapping[str, Content | None]) -> list[str]:
+def new_solvers(ballot: TaskRow, contents: Mapping[str, Content | None]) -> list[str]:
     """Name the solvers whose solutions are to be placed in a ranking that is submitted."""
     if ballot.placed is None or not ballot.is_submitted:
         return []
@@ -104,7 +105,7 @@ class Effect:
     submitted: int = 0
     digests: dict[str, str] = field(default_factory=dict)  # of what is there now, by problem
 
-    def note(self, judge: str, ballot: AssignedBallot, content: Content | None) -> None:
+    def note(self, judge: str, ballot: TaskRow, content: Content | None) -> None:
         """Count a ranking."""
         self.judges.add(judge)
         self.problems.add(ballot.problem)
@@ -144,7 +145,7 @@ def effects(
     return [by_key[key] for key in sorted(by_key)]
 
 
-def _opened(c: Session, study_id: str, after: int) -> Iterator[tuple[str, AssignedBallot]]:
+def _opened(c: Session, study_id: str, after: int) -> Iterator[tuple[str, TaskRow]]:
     """Give judge and ballot of what judges have opened, judge by judge, practice left out."""
     newer = (
         select(TaskRow.person_key)
@@ -156,15 +157,16 @@ def _opened(c: Session, study_id: str, after: int) -> Iterator[tuple[str, Assign
         mine = mine.where(PersonRow.key.in_(newer))
     judges = c.execute(mine.order_by(PersonRow.key)).all()
     # Not all at once, which would take the memory, nor by a cursor, for which databases plan badly.
+    opened = TaskRow.layout_id.is_not(None), TaskRow.practice.is_(False)
+    order = TaskRow.person_key, TaskRow.position, TaskRow.key
     for first in range(0, len(judges), _AT_ONCE):
         some = {judge.key: judge.id for judge in judges[first : first + _AT_ONCE]}
-        rows = c.execute(
-            opened_ballots()
-            .where(TaskRow.person_key.in_(some), TaskRow.practice.is_(False))
-            .order_by(TaskRow.person_key, TaskRow.position, TaskRow.key)
+        tasks = (
+            select(TaskRow)
+            .where(TaskRow.person_key.in_(some), *opened)
+            .options(*LOADED, selectinload(TaskRow.layouts))
         )
-        for row in rows:
-            ballot = opened_ballot(row)
+        for ballot in c.scalars(tasks.order_by(*order)):
             yield some[ballot.person_key], ballot
 
 
@@ -214,7 +216,7 @@ def note_effects(c: Session, study_id: str, changes: list[Effect]) -> None:
         note_once(c, study_id, "server", "study-changed", effects=sentences)
 
 
-def _differences(ballot: AssignedBallot, now: Contents) -> Iterator[tuple[str, str]]:
+def _differences(ballot: TaskRow, now: Contents) -> Iterator[tuple[str, str]]:
     # A submitted ranking is of what it was made on, whatever its letters are by now.
     layout = ballot.placed if ballot.is_submitted and ballot.placed else ballot.layout
     items = {item.solver: item for item in layout.items} if layout else {}

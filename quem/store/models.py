@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+import hashlib
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import StringConstraints
 from sqlalchemy import (
@@ -18,11 +20,13 @@ from sqlalchemy import (
     and_,
 )
 from sqlalchemy.engine import Dialect  # noqa: TC002  read by the mapper
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+from sqlalchemy.orm import DeclarativeBase, Mapped, foreign, mapped_column, relationship
 
 from quem.store.state import Seconds
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import ColumnElement
     from sqlalchemy.orm import Session
 
@@ -68,6 +72,30 @@ class Utc(TypeDecorator[dt.datetime]):
         )
 
 
+class Item(NamedTuple):
+    """The content of one letter."""
+
+    letter: str
+    solver: str
+    digest: str
+    origin: str  # digest of the content whose letter it took over: its own, unless it is corrected
+
+
+class Items(TypeDecorator[tuple[Item, ...]]):
+    """The contents of a layout, in the order of letters, as lists of JSON."""
+
+    impl = JSON
+    cache_ok = True
+
+    def process_result_value(
+        self,
+        value: Sequence[Sequence[str]] | None,
+        dialect: Dialect,  # noqa: ARG002
+    ) -> tuple[Item, ...]:
+        """Read the lists of JSON."""
+        return tuple(map(Item._make, value or ()))
+
+
 class Base(DeclarativeBase):
     """The tables have constraints with names, so that a later version can name them."""
 
@@ -86,7 +114,7 @@ class Base(DeclarativeBase):
         Times: JSON(),
         Answers: JSON(),
         list[str]: JSON(none_as_null=True),
-        list[list[str]]: JSON(),
+        tuple[Item, ...]: Items(),
     }
 
 
@@ -100,7 +128,12 @@ class StudyRow(Base):
     solving: Mapped[SolvingState] = mapped_column(String(), default="trial")  # of its session
     secret: Mapped[str]  # the key of the hashes that judges see
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
-    revealed_at: Mapped[dt.datetime | None]
+    revealed_at: Mapped[dt.datetime | None]  # when rankings were shown before it was closed
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the experimenter may see rankings."""
+        return self.state == "closed" or self.revealed_at is not None
 
 
 class PersonRow(Base):
@@ -166,47 +199,8 @@ class SessionRow(Base):
     seen_at: Mapped[dt.datetime] = mapped_column(default=now)
 
 
-class TaskRow(Base):
-    """A problem that one person solves, or what one judge is given of one block and occasion.
-
-    While the clock of a subject's task is running, `running` says what for, `since` when that
-    began, `beat_at` when the page was last heard of, and `holder` which tab that is; what is over
-    is in `times`.
-    """
-
-    __tablename__ = "task"
-    __table_args__ = (UniqueConstraint("person_key", "problem", "block", "occasion"),)
-
-    key: Mapped[int] = mapped_column(primary_key=True)
-    public_id: Mapped[str] = mapped_column(unique=True)
-    person_key: Mapped[int] = mapped_column(ForeignKey("person.key"), index=True)
-    problem: Mapped[str]
-    block: Mapped[int] = mapped_column(default=1)
-    occasion: Mapped[int] = mapped_column(default=1)
-    practice: Mapped[bool] = mapped_column(default=False)
-    position: Mapped[int]
-    solvers: Mapped[list[str] | None]  # those of the block; None for the whole group
-    layout: Mapped[str | None]  # the id of the one that holds now; None until shown
-    head: Mapped[int] = mapped_column(default=0)  # number of the last revision
-    submitted: Mapped[int | None]  # number of a judge's last submitted revision
-    ended: Mapped[str | None]  # how a subject's ended: submit | skip | timeout; None before
-    seconds: Mapped[float] = mapped_column(default=0.0)  # of a judge's pages
-    views: Mapped[Times] = mapped_column(default=dict)  # seconds in view by solver
-    times: Mapped[Times] = mapped_column(default=dict)  # seconds of work, pause, and away
-    opened_at: Mapped[dt.datetime | None]
-    limit_seconds: Mapped[float | None]
-    running: Mapped[str | None]  # work | pause | away
-    since: Mapped[dt.datetime | None]
-    beat_at: Mapped[dt.datetime | None]
-    holder: Mapped[str | None]
-
-
 class Layout(Base):
-    """Which content stood under which letter of a judge's task, at one time. Only added.
-
-    `items` holds, in the order of letters, the letter, the solver, the digest of the content, and
-    the digest of the content whose letter it took over: its own, unless it is a correction.
-    """
+    """Which content stood under which letter of a judge's task, at one time. Only added."""
 
     __tablename__ = "layout"
     __table_args__ = (UniqueConstraint("task_key", "id"),)
@@ -214,8 +208,18 @@ class Layout(Base):
     key: Mapped[int] = mapped_column(primary_key=True)
     task_key: Mapped[int] = mapped_column(ForeignKey("task.key"))
     id: Mapped[str]  # a keyed hash of the items
-    items: Mapped[list[list[str]]]
+    items: Mapped[tuple[Item, ...]]
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
+
+    @cached_property
+    def solvers(self) -> dict[str, str]:
+        """Letter to solver."""
+        return {item.letter: item.solver for item in self.items}
+
+    @cached_property
+    def letters(self) -> dict[str, str]:
+        """Solver to letter."""
+        return {item.solver: item.letter for item in self.items}
 
 
 class RevisionRow(Base):
@@ -240,6 +244,104 @@ class RevisionRow(Base):
     client: Mapped[str]
     change: Mapped[int]
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
+
+    @property
+    def id(self) -> str:
+        """What no other revision of that number has, such as one after a restore."""
+        return f"{self.number}-{hashlib.sha256(self.made_at.isoformat().encode()).hexdigest()[:12]}"
+
+
+class TaskRow(Base):
+    """A problem that one person solves, or what one judge is given of one block and occasion.
+
+    While the clock of a subject's task is running, `running` says what for, `since` when that
+    began, `beat_at` when the page was last heard of, and `holder` which tab that is; what is over
+    is in `times`.
+    """
+
+    __tablename__ = "task"
+    __table_args__ = (UniqueConstraint("person_key", "problem", "block", "occasion"),)
+
+    key: Mapped[int] = mapped_column(primary_key=True)
+    public_id: Mapped[str] = mapped_column(unique=True)
+    person_key: Mapped[int] = mapped_column(ForeignKey("person.key"), index=True)
+    problem: Mapped[str]
+    block: Mapped[int] = mapped_column(default=1)
+    occasion: Mapped[int] = mapped_column(default=1)
+    practice: Mapped[bool] = mapped_column(default=False)
+    position: Mapped[int]
+    solvers: Mapped[list[str] | None]  # those of the block; None for the whole group
+    layout_id: Mapped[str | None] = mapped_column("layout")  # None until it is shown
+    head: Mapped[int] = mapped_column(default=0)  # number of the last revision
+    submitted: Mapped[int | None]  # number of the last submitted revision
+    ended: Mapped[str | None]  # the kind of the last revision: submit | skip | timeout; else None
+    seconds: Mapped[float] = mapped_column(default=0.0)  # of a judge's pages
+    views: Mapped[Times] = mapped_column(default=dict)  # seconds in view by solver
+    times: Mapped[Times] = mapped_column(default=dict)  # seconds of work, pause, and away
+    opened_at: Mapped[dt.datetime | None]
+    limit_seconds: Mapped[float | None]
+    running: Mapped[str | None]  # work | pause | away
+    since: Mapped[dt.datetime | None]
+    beat_at: Mapped[dt.datetime | None]
+    holder: Mapped[str | None]
+    layout: Mapped[Layout | None] = relationship(
+        primaryjoin=lambda: and_(
+            TaskRow.key == foreign(Layout.task_key), TaskRow.layout_id == foreign(Layout.id)
+        ),
+        uselist=False,
+        viewonly=True,
+    )
+    last: Mapped[RevisionRow | None] = relationship(
+        primaryjoin=lambda: and_(
+            TaskRow.key == foreign(RevisionRow.task_key),
+            TaskRow.head == foreign(RevisionRow.number),
+        ),
+        uselist=False,
+        viewonly=True,
+    )
+    # All that it has or had.
+    layouts: Mapped[list[Layout]] = relationship(viewonly=True, order_by=lambda: Layout.key)
+
+    @property
+    def placed(self) -> Layout | None:
+        """The layout that the last revision was made on; None where nothing is saved."""
+        if self.last is None or self.last.layout == self.layout_id:
+            return self.layout if self.last else None
+        return next((one for one in self.layouts if one.id == self.last.layout), None)
+
+    @property
+    def letters(self) -> dict[str, str]:
+        """The solver of each letter that it has or had; a letter is never another's."""
+        return {letter: s for one in self.layouts for letter, s in one.solvers.items()}
+
+    @property
+    def revision(self) -> str:
+        """What a page sends back as the revision that a change was made from."""
+        return self.last.id if self.last else "0"
+
+    @property
+    def is_submitted(self) -> bool:
+        """Whether its last revision is a submitted one."""
+        return self.submitted is not None and self.submitted == self.head
+
+    @property
+    def status(self) -> Literal["new", "started", "submitted"]:
+        """How far it is."""
+        if self.is_submitted:
+            return "submitted"
+        return "started" if self.head else "new"
+
+    @property
+    def to_place(self) -> list[str]:
+        """The letters of solutions that came after the last revision."""
+        if self.layout is None or self.placed is None:
+            return []
+        return [letter for letter in self.layout.solvers if letter not in self.placed.solvers]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether it has ended and nothing came since that is to be placed."""
+        return (self.is_submitted or self.ended is not None) and not self.to_place
 
 
 class EventRow(Base):

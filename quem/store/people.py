@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 import secrets
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
-from sqlalchemy import and_, bindparam, delete, insert, select, update
+from sqlalchemy import and_, bindparam, delete, exists, select, update
 
 from quem.errors import QuemError
 from quem.store.engine import SCRUB
@@ -50,8 +51,6 @@ _SESSION_BYTES = 32
 _GREATEST_KEY = 2**31 - 1
 _LONGEST_ID = 100
 _CHOSEN = "answers"  # the shelf of answers that are no words of the person's own
-_COLUMNS = tuple(PersonRow.__table__.c)
-_NAMES = tuple(column.name for column in _COLUMNS)
 
 
 class Declared(Protocol):
@@ -63,11 +62,6 @@ class Declared(Protocol):
     def name(self) -> str: ...
 
 
-def as_person(values: Sequence[Any]) -> PersonRow:
-    """The person of a row of the table."""
-    return PersonRow(**dict(zip(_NAMES, values, strict=True)))
-
-
 _MINE = and_(PersonRow.study_id == bindparam("study"), PersonRow.role == bindparam("role"))
 SIGNED_IN = and_(
     SessionRow.hash == bindparam("session"),
@@ -77,21 +71,20 @@ SIGNED_IN = and_(
     _MINE,
 )
 # Each page asks this: a statement that is made once takes half the time.
-_OF_SESSION = select(*_COLUMNS).where(SIGNED_IN)
+_OF_SESSION = select(PersonRow).where(SIGNED_IN)
 
 
 def people_of(
     c: Session, study_id: str, role: Role, *conditions: ColumnElement[bool]
 ) -> list[PersonRow]:
     """The people of a role, or some of them, in the order in which they were made."""
-    mine = select(*_COLUMNS).where(PersonRow.of(study_id, role), *conditions)
-    return [as_person(row) for row in c.execute(mine.order_by(PersonRow.key)).all()]
+    mine = select(PersonRow).where(PersonRow.of(study_id, role), *conditions)
+    return list(c.scalars(mine.order_by(PersonRow.key)))
 
 
 def has_people(c: Session, study_id: str, role: Role) -> bool:
     """Whether a study has anybody of a role."""
-    first = select(PersonRow.key).where(PersonRow.of(study_id, role)).limit(1)
-    return c.execute(first).first() is not None
+    return c.scalar(select(exists().where(PersonRow.of(study_id, role)))) is True
 
 
 def person_named(c: Session, study_id: str, role: Role, person_id: str) -> PersonRow:
@@ -118,8 +111,7 @@ def person_of_link(c: Session, study_id: str, role: Role, token: str) -> PersonR
 
 def person_of_session(c: Session, study_id: str, role: Role, session: str) -> PersonRow | None:
     """The person whose cookie this is."""
-    row = c.execute(_OF_SESSION, session_values(study_id, role, session)).one_or_none()
-    return as_person(row) if row else None
+    return c.scalars(_OF_SESSION, session_values(study_id, role, session)).one_or_none()
 
 
 def session_values(study_id: str, role: Role, session: str) -> dict[str, Any]:
@@ -132,8 +124,7 @@ def sign_in(c: Session, person: PersonRow) -> str:
     """Begin a session; gives what its cookie holds, which no other sign-in has."""
     c.execute(delete(SessionRow).where(SessionRow.seen_at < now() - LONGEST))
     session = secrets.token_hex(_SESSION_BYTES)
-    values = {"hash": digest_of(session), "person_key": person.key, "link": person.link_hash}
-    c.execute(insert(SessionRow).values(**values))
+    c.add(SessionRow(hash=digest_of(session), person_key=person.key, link=person.link_hash))
     return session
 
 
@@ -159,37 +150,28 @@ def sync_people(c: Session, study_id: str, role: Role, declared: Iterable[Declar
     An organizer whom the file no longer names goes, with their link, unless they were added
     midway; where it names nobody there is one, `DEFAULT`.
     """
-    rows = {one.id: _said(one.name, getattr(one, "experience", None)) for one in declared}
+    rows = {one.id: (one.name, getattr(one, "experience", None)) for one in declared}
     if role == "organizer" and not rows:
-        rows[DEFAULT] = _said("")
+        rows[DEFAULT] = "", None
     known = {person.id: person for person in people_of(c, study_id, role)}
     erased = {person.former for person in known.values()}
-    new: list[dict[str, Any]] = [
-        {"study_id": study_id, "role": role, "id": name, "answers": {}, **values}
-        for name, values in rows.items()
-        if name not in known and _hash(study_id, role, name) not in erased
+    new = [
+        {"study_id": study_id, "role": role, "id": id_, "name": name, "experience": years}
+        for id_, (name, years) in rows.items()
+        if id_ not in known and _hash(study_id, role, id_) not in erased
     ]
-    changed = [
-        {"key": known[name].key, **values}
-        for name, values in rows.items()
-        if name in known
-        and any(getattr(known[name], key) != value for key, value in values.items())
-    ]
+    for person in known.values():
+        if person.id in rows:
+            person.name, person.experience = rows[person.id]
+            person.added = False
+        elif role == "organizer" and not person.added:
+            c.execute(delete(SessionRow).where(SessionRow.person_key == person.key))
+            c.delete(person)
+            _log(c, person, "server", "removed")
+    c.flush()
     if new:
         # Several workers start at once.
         c.execute(insert_new(c, PersonRow), new)
-    if changed:
-        c.execute(update(PersonRow), changed)
-    for person in known.values() if role == "organizer" else ():
-        if person.id not in rows and not person.added:
-            c.execute(delete(SessionRow).where(SessionRow.person_key == person.key))
-            c.execute(delete(PersonRow).where(PersonRow.key == person.key))
-            _log(c, person, "server", "removed")
-
-
-def _said(name: str, experience: float | None = None) -> dict[str, Any]:
-    """What the study file says of a person, who then is not one who was added."""
-    return {"name": name, "experience": experience, "added": False}
 
 
 def people_declared(spec: JudgedSpec, role: Role) -> Sequence[Declared]:
@@ -234,8 +216,9 @@ def add_person(
     if any(person.id == person_id for person in people_of(c, study_id, role)):
         raise QuemError(f"{role} {person_id} already exists; choose another ID")
     values = {"study_id": study_id, "role": role, "id": person_id, "name": name}
-    c.execute(insert(PersonRow).values(added=True, experience=experience, **values))
-    person = person_named(c, study_id, role, person_id)
+    person = PersonRow(added=True, experience=experience, **values)
+    c.add(person)
+    c.flush()
     _log(c, person, actor, "added")
     return person
 
@@ -261,10 +244,11 @@ def issue_links(c: Session, people: Sequence[PersonRow], actor: str) -> list[str
         return []
     tokens = [secrets.token_urlsafe(_TOKEN_BYTES) for _ in people]
     rows = [
-        {"key": one.key, "link_hash": digest_of(token), "linked_at": now(), "revoked_at": None}
+        {"held": one.key, "link_hash": digest_of(token), "linked_at": now(), "revoked_at": None}
         for one, token in zip(people, tokens, strict=True)
     ]
-    c.execute(update(PersonRow), rows)
+    # The rows at hand stay as they were, so that `withdraw_link` can take a link back.
+    c.connection().execute(update(PersonRow).where(PersonRow.key == bindparam("held")), rows)
     states = {one: status_of(c, one).state for one in {person.study_id for person in people}}
     for person in people:
         # Whether judges ranked when a link of theirs was replaced belongs to the results.
@@ -338,14 +322,8 @@ def answer_closing(
 
 def _locked_answers(c: Session, person: PersonRow) -> dict[str, dict[str, str]]:
     mine = select(PersonRow.answers).where(PersonRow.key == person.key).with_for_update()
-    answers: dict[str, dict[str, str]] = c.execute(mine).scalar_one()
+    answers: dict[str, dict[str, str]] = c.scalars(mine).one()
     return answers
-
-
-def replies_of(c: Session, person: PersonRow) -> dict[str, str]:
-    """What a person replied up to now while they solve, by question."""
-    mine = select(PersonRow.answers).where(PersonRow.key == person.key)
-    return dict(c.execute(mine).scalar_one().get("replies", {}))
 
 
 def reply_after(question: str, problem: str) -> str:
@@ -360,6 +338,8 @@ def minutes_left(problem: str) -> str:
 
 def withdraw(c: Session, person: PersonRow) -> list[tuple[str, str]]:
     """Delete what a person wrote, at their wish; gives the files to be deleted."""
+    # Who saves waits, and then sees it.
+    c.execute(select(PersonRow.key).where(PersonRow.key == person.key).with_for_update())
     _set(c, person, withdrawn_at=now(), answers={})
     _log(c, person, person.role, "withdrawn")
     return _delete_words(c, person)
@@ -371,11 +351,8 @@ def erase(c: Session, person: PersonRow, actor: str) -> tuple[str, list[tuple[st
     Gives the pseudonym, and the files to be deleted.
     """
     _refuse_erased(person)
-    taken = c.execute(select(PersonRow.id).where(PersonRow.study_id == person.study_id)).scalars()
-    names, number = set(taken), 1
-    while f"erased-{number}" in names:
-        number += 1
-    pseudonym = f"erased-{number}"
+    taken = set(c.scalars(select(PersonRow.id).where(PersonRow.study_id == person.study_id)))
+    pseudonym = next(name for n in count(1) if (name := f"erased-{n}") not in taken)
     chosen = {shelf: given for shelf, given in person.answers.items() if shelf == _CHOSEN}
     values = {"id": pseudonym, "name": "", "experience": None, "seen_at": None, "answers": chosen}
     former = _hash(person.study_id, person.role, person.id)
@@ -389,23 +366,17 @@ def _delete_words(c: Session, person: PersonRow) -> list[tuple[str, str]]:
     """Delete a person's words, which is the one case in which saved revisions change."""
     forget_letters(c, person.key)
     tasks = select(TaskRow.key).where(TaskRow.person_key == person.key)
-    saved = select(RevisionRow.key, RevisionRow.state).where(RevisionRow.task_key.in_(tasks))
-    for key, data in c.execute(saved.order_by(RevisionRow.key)).all():
-        state = _NO_ANSWER if person.role == "subject" else without_words(data)
-        c.execute(update(RevisionRow).where(RevisionRow.key == key).values(state=state))
-    held = select(UploadRow.sha256, UploadRow.ending).where(UploadRow.task_key.in_(tasks))
-    files = {(sha256, ending) for sha256, ending in c.execute(held)}
+    for revision in c.scalars(select(RevisionRow).where(RevisionRow.task_key.in_(tasks))):
+        is_answer = person.role == "subject"
+        revision.state = _NO_ANSWER if is_answer else without_words(revision.state)
+    uploads = select(UploadRow).join(TaskRow).join(PersonRow)
+    mine = uploads.where(PersonRow.key == person.key)
+    files = {(one.sha256, one.ending) for one in c.scalars(mine)}
     c.execute(delete(UploadRow).where(UploadRow.task_key.in_(tasks)))
-    others = (
-        select(UploadRow.sha256, UploadRow.ending)
-        .join(TaskRow, TaskRow.key == UploadRow.task_key)
-        .join(PersonRow, PersonRow.key == TaskRow.person_key)
-        .where(PersonRow.study_id == person.study_id)
-        .where(UploadRow.sha256.in_([one for one, _ in files]))
-    )
-    kept = {(sha256, ending) for sha256, ending in c.execute(others)}
+    c.flush()
+    others = uploads.where(PersonRow.study_id == person.study_id)
     c.info[SCRUB] = True
-    return sorted(files - kept)
+    return sorted(files - {(one.sha256, one.ending) for one in c.scalars(others)})
 
 
 def visited_recently(person: PersonRow) -> bool:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from sqlalchemy import String, and_, case, cast, func, or_, select, tuple_
+from sqlalchemy.orm import aliased
 
 from quem.store.models import PersonRow, RevisionRow, TaskRow
-from quem.store.people import as_person
-from quem.store.progress import Answers
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Subquery
     from sqlalchemy.orm import Session
 
-    from quem.store.ballots import JudgingPlan
+    from quem.store.planned import JudgingPlan
 
 JudgeStatus = Literal["erased", "declined", "done", "active", "unopened", "revoked", "unlinked"]
 # Whom the study waits for.
@@ -28,7 +27,6 @@ WAITED_FOR: tuple[JudgeStatus, ...] = ("active", "unopened", "revoked", "unlinke
 _DONE = and_(TaskRow.submitted.is_not(None), TaskRow.submitted == TaskRow.head)
 _STARTED = TaskRow.head > 0
 _REAL = TaskRow.practice.is_(False)
-_JUDGE = tuple(PersonRow.__table__.c)
 
 
 @dataclass(frozen=True)
@@ -74,6 +72,19 @@ class TaskCount:
 
 
 @dataclass(frozen=True)
+class Answers:
+    """How many times judges were asked which of two solutions is better."""
+
+    count: int
+    equal: int  # how many of the answers were "equally good"
+
+    @property
+    def share_equal(self) -> float | None:
+        """The share of "equally good"; None where nothing was asked."""
+        return self.equal / self.count if self.count else None
+
+
+@dataclass(frozen=True)
 class Span:
     """Which judges of many."""
 
@@ -91,13 +102,12 @@ def counts_by_status(
     """Count the judges of a study, and what they did, for each status."""
     people = _people(study_id, plan)
     of = people.c
-    total = _total(plan)
     rows = c.execute(
         select(
             of.status,
             func.count(),
-            func.sum(case((of.opened > 0, 1), else_=0)),
-            func.sum(case((of.submitted >= max(total, 1), 1), else_=0)),
+            _count(of.opened > 0),
+            _count(of.submitted >= max(plan.total, 1)),
             func.sum(of.submitted),
             func.sum(of.opened),
             func.sum(of.seconds),
@@ -123,26 +133,20 @@ def judges_standing(
     people = _people(study_id, plan)
     of = people.c
     order = (of.submitted, of.key) if span.by == "least" else (of.key,)
-    chosen = select(people).where(of.status.in_(tuple(status)))
+    columns = (of.submitted, of.started, of.seconds, of.status)
+    chosen = select(aliased(PersonRow, people), *columns).where(of.status.in_(tuple(status)))
     if key is not None:
         chosen = chosen.where(of.key == key)
     if span.text:
-        held = (
-            of.id.icontains(span.text, autoescape=True),
-            of.name.icontains(span.text, autoescape=True),
-        )
+        held = (name.icontains(span.text, autoescape=True) for name in (of.id, of.name))
         chosen = chosen.where(or_(*held))
     if span.start:
         place, start = tuple_(*order), tuple_(*span.start[-len(order) :])
         chosen = chosen.where(place < start if span.is_back else place > start)
     ends = [one.desc() if span.is_back else one for one in order]
-    rows = c.execute(chosen.order_by(*ends).limit(most)).all()
-    split, total = len(_JUDGE), _total(plan)
     found = [
-        JudgeStanding(
-            as_person(row[:split]), row.submitted, row.started, row.seconds, row.status, total
-        )
-        for row in rows
+        JudgeStanding(one, submitted, started, seconds, how, plan.total)
+        for one, submitted, started, seconds, how in c.execute(chosen.order_by(*ends).limit(most))
     ]
     return found[::-1] if span.is_back else found
 
@@ -154,11 +158,7 @@ def task_counts(
     task = (TaskRow.problem, TaskRow.block, TaskRow.practice)
     mine = TaskRow.person_key == PersonRow.key, PersonRow.of(study_id, "judge")
     these = *mine, TaskRow.occasion == 1, _is_planned(plan)
-    counts = c.execute(
-        select(*task, func.sum(case((_STARTED, 1), else_=0)), func.sum(case((_DONE, 1), else_=0)))
-        .where(*these)
-        .group_by(*task)
-    )
+    counts = c.execute(select(*task, _count(_STARTED), _count(_DONE)).where(*these).group_by(*task))
     found = {(row[0], row[1], bool(row[2])): TaskCount(row[3], row[4]) for row in counts.all()}
     # No function for medians is in both databases.
     place = func.row_number().over(partition_by=task, order_by=TaskRow.seconds)
@@ -178,7 +178,7 @@ def task_counts(
 
 
 def share_of_answers(c: Session, study_id: str) -> Answers:
-    """Count what all judges of a study answered so far, as `quem.store.progress.answers_of`."""
+    """Count what all judges of a study answered so far, which reveals no rank."""
     newest = (RevisionRow.task_key == TaskRow.key) & (RevisionRow.number == TaskRow.head)
     # A quote within a text has a backslash before it, so that this is only found as a key.
     verdict = '"verdict":'
@@ -202,8 +202,8 @@ def _occurrences(column: ColumnElement[str], text: str) -> ColumnElement[int]:
     return (func.length(column) - without) // len(text)
 
 
-def _total(plan: JudgingPlan) -> int:
-    return len(plan.parts) + plan.repeat
+def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return func.sum(case((condition, 1), else_=0))
 
 
 def _is_planned(plan: JudgingPlan) -> ColumnElement[bool]:
@@ -236,9 +236,9 @@ def _people(study_id: str, plan: JudgingPlan) -> Subquery:
     work = (
         select(
             TaskRow.person_key,
-            func.sum(case((and_(_REAL, _DONE), 1), else_=0)).label("submitted"),
-            func.sum(case((and_(_REAL, _STARTED), 1), else_=0)).label("started"),
-            func.sum(case((_STARTED, 1), else_=0)).label("opened"),
+            _count(and_(_REAL, _DONE)).label("submitted"),
+            _count(and_(_REAL, _STARTED)).label("started"),
+            _count(_STARTED).label("opened"),
             func.sum(TaskRow.seconds).label("seconds"),
         )
         .join(PersonRow, TaskRow.person_key == PersonRow.key)
@@ -246,12 +246,11 @@ def _people(study_id: str, plan: JudgingPlan) -> Subquery:
         .group_by(TaskRow.person_key)
         .subquery()
     )
-    total = _total(plan)
     submitted = func.coalesce(work.c.submitted, 0)
     status = case(
         (PersonRow.erased_at.is_not(None), "erased"),
         (PersonRow.declined_at.is_not(None), "declined"),
-        (submitted >= max(total, 1), "done"),
+        (submitted >= max(plan.total, 1), "done"),
         (and_(PersonRow.link_hash.is_not(None), PersonRow.seen_at.is_not(None)), "active"),
         (PersonRow.link_hash.is_not(None), "unopened"),
         (PersonRow.revoked_at.is_not(None), "revoked"),
@@ -265,7 +264,7 @@ def _people(study_id: str, plan: JudgingPlan) -> Subquery:
         "status": status,
     }
     return (
-        select(*_JUDGE, *(value.label(name) for name, value in others.items()))
+        select(PersonRow, *(value.label(name) for name, value in others.items()))
         .join(work, work.c.person_key == PersonRow.key, isouter=True)
         .where(PersonRow.of(study_id, "judge"))
         .subquery()

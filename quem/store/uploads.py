@@ -1,19 +1,31 @@
-"""The bytes of uploaded files, named by their hash, beside the database."""
+"""Uploaded files: whose they are, and their bytes, named by their hash, beside the database."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import secrets
 import shutil
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlalchemy import func, select
+
 from quem.store.copying import sync_folder
+from quem.store.models import TaskRow, UploadRow
+from quem.store.solving import open_task
+from quem.store.work import SubmittedError, require_running
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from sqlalchemy.orm import Session
+
+    from quem.store.models import PersonRow
+
+MOST_OF_SUBJECT = 200_000_000
 
 
 class TooLargeError(Exception):
@@ -100,6 +112,45 @@ class UploadFolder:
     def take_back(self, source: Path) -> None:
         """Have all files of a folder that `copy_to` made."""
         _copy_lacking(source, self.folder)
+
+
+def add_upload(
+    c: Session,
+    person: PersonRow,
+    public_id: str,
+    *,
+    sha256: str,
+    size: int,
+    ending: str,
+    name: str,
+) -> UploadRow | None:
+    """Note a file whose bytes are on the disk; None where the subject has too many bytes."""
+    task = open_task(c, person, public_id)
+    if task.opened_at is None:
+        raise SubmittedError
+    require_running(task)
+    if size > bytes_left(c, person):
+        return None
+    token = secrets.token_urlsafe(9)
+    about = {"sha256": sha256, "size": size, "ending": ending, "name": name}
+    upload = UploadRow(public_id=token, task_key=task.key, **about)
+    c.add(upload)
+    c.flush()
+    return upload
+
+
+def bytes_left(c: Session, person: PersonRow) -> int:
+    """How many bytes a subject may upload yet."""
+    held = select(func.coalesce(func.sum(UploadRow.size), 0)).join(
+        TaskRow, TaskRow.key == UploadRow.task_key
+    )
+    return MOST_OF_SUBJECT - int(c.scalar(held.where(TaskRow.person_key == person.key)) or 0)
+
+
+def uploads_of(c: Session, task: TaskRow) -> list[UploadRow]:
+    """All uploads of a task, also those that are no longer part of the answer."""
+    mine = select(UploadRow).where(UploadRow.task_key == task.key).order_by(UploadRow.key)
+    return list(c.scalars(mine))
 
 
 def _copy_lacking(source: Path, target: Path) -> None:

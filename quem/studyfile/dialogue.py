@@ -1,4 +1,4 @@
-"""A study of kind ``dialogue``. Its keys are explained in ``docs/reference/study-dialogue.md``."""
+"""A study of kind ``dialogue``. Its keys are explained in ``docs/how-to/dialogue.md``."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Strategy(StudyPart):
     )
     function: FunctionName = Field(
         "",
-        description="A [custom strategy](../how-to/dialogue.md#custom-strategies).",
+        description="A [custom strategy](#custom-strategies).",
     )
 
     @model_validator(mode="after")
@@ -229,7 +229,7 @@ class DialogueSettings(ScoredSettings):
         (),
         description="Measures to compute, the headline first; by default `rank quality`, "
         "`efficiency`, and `precision`, and the last two by each user, such as "
-        "`efficiency (T5 0.1)`. There are [five more](../how-to/dialogue.md#further-measures).",
+        "`efficiency (T5 0.1)`. There are [five more](#further-measures).",
     )
     k: Size = Field(10, description="Number of candidates that rank quality compares.")
     neighbors: Size = Field(10, description="Number of nearest cases that ND and NF aggregate.")

@@ -90,14 +90,12 @@ class Invited(StudyPart):
     id: Id = Field(description="As in the rankings.")
     name: HeaderLine = Field("", description="For people.")
     address: HeaderLine = Field(
-        "", description="How pages and messages address them; otherwise by their name."
+        "", description="How pages and messages address them; else by name."
     )
     language: LanguageCode | None = Field(
         None, description="Language of their pages, unless they choose another."
     )
-    email: EmailAddress = Field(
-        "", description="Where their invitation goes; it can be in `people.csv` beside the file."
-    )
+    email: EmailAddress = Field("", description="Where their invitation goes; or in `people.csv`.")
 
 
 class Judge(Invited):
@@ -105,7 +103,7 @@ class Judge(Invited):
 
     experience: Years | None = Field(
         None,
-        description="Experience in the study's unit, which is compared with that of the subjects.",
+        description="Experience in the study's unit.",
     )
 
 
@@ -143,8 +141,7 @@ class Invitation(StudyPart):
     )
     text: FileName = Field(
         "",
-        description="File with the text of invitations; otherwise one in the judge's language; "
-        "see [Write your own text](../how-to/invitations.md#write-your-own-text).",
+        description="File with the [text of invitations](../how-to/invitations.md#your-own-text).",
     )
 
 
@@ -172,7 +169,7 @@ class System(StudyPart):
     of: Line = Field("", description="Name that versions of one system share.")
     date: Date = Field(None, description="Date of the version.")
     architecture: Line = Field(
-        "", description="How it is built; `quem track` does not carry years from one to another."
+        "", description="How it is built; `quem track` carries no years from one to another."
     )
 
 
@@ -181,10 +178,10 @@ class PanelSource(StudyPart):
 
     file: FileName = Field(description="The panel, a ZIP archive.")
     digest: Annotated[str, BeforeValidator(_sha256), allowed("64 hexadecimal digits")] = Field(
-        description="Its digest, as `quem panel verify` prints it; anchors are drawn by it."
+        description="Its digest, by which anchors are drawn."
     )
     anchors: Annotated[int, Field(ge=2), Numeral] = Field(
-        4, description="People of the panel whom judges rank with the systems, on each problem."
+        4, description="People ranked with the systems, per problem."
     )
 
 
@@ -236,10 +233,10 @@ class Question(StudyPart):
 
     id: Id = Field(description="As in the answers.")
     about: Literal["placement", "solution", "task", "study"] = Field(
-        description="What it is asked of: each placement, each solution, each task, or at the end."
+        description="What it is asked of."
     )
     kind: Literal["choice", "scale", "flag", "text"] | None = Field(
-        None, description="What the answer is; left out for `placement`, which asks how sure."
+        None, description="What the answer is; not for `placement`."
     )
     text: Line = Field("", description="What judges read.")
     options: tuple[Line, ...] = Field((), description="The answers of a `choice`.")
@@ -249,9 +246,7 @@ class Question(StudyPart):
     ends: Annotated[tuple[Line, ...], allowed("two texts")] = Field(
         (), description="What the ends of a `scale` mean."
     )
-    required: bool = Field(
-        default=False, description="Whether a ranking can only be submitted with an answer."
-    )
+    required: bool = Field(default=False, description="Whether submitting needs an answer.")
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -349,7 +344,7 @@ class Judging(StudyPart):
     briefing: FileName = Field("", description="File with what judges read first.")
     consent: FileName = Field("", description="File with what judges agree to.")
     language: LanguageCode | None = Field(
-        None, description="Language of the pages of judges whose own is not known; else English."
+        None, description="Language where a judge's is not known; else English."
     )
     practice: Line = Field("", description="Problem to practice on.")
     repeat: Count = Field(0, description="How many tasks each judge ranks twice.")
@@ -358,28 +353,25 @@ class Judging(StudyPart):
     )
     reviewed: Annotated[tuple[Reviewed, ...], Section] = Field(
         (),
-        description="Words in solutions that are redacted or accepted; see [Redact or accept "
-        "words](../how-to/blinding.md#redact-or-accept-words).",
+        description="[Words redacted or accepted](../how-to/blinding.md#redact-or-accept-words).",
     )
     keep_headers: bool = Field(
         default=False,
-        description="Whether judges see headers and footers of documents, which may name authors.",
+        description="Whether judges see headers and footers of documents.",
     )
     same_look: bool = Field(
         default=False,
-        description="Whether judges receive texts without accidents of format; see [One look for "
-        "all texts](../how-to/blinding.md#one-look-for-all-texts). Fixed once judges rank.",
+        description="Whether [texts lose accidents of format](../how-to/blinding.md"
+        "#review-the-solutions); fixed once judges rank.",
     )
     questions: Questions = Field(
         (),
-        description="What judges are asked besides the order; see [Ask judges more](../how-"
-        "to/questions.md).",
+        description="What judges are [asked besides order](../how-to/invitations.md#questions).",
     )
 
     ask_maker: bool = Field(
         default=False,
-        description="Whether judges are asked, after their last ranking, who they think made some "
-        "of the solutions: a person or a system.",
+        description="Whether judges [guess who made solutions](../how-to/blinding.md#measure-it).",
     )
 
 
@@ -403,14 +395,12 @@ class Solving(StudyPart):
     consent: FileName = Field("", description="File with what subjects agree to.")
     questions: Questions = Field(
         (),
-        description="What subjects are asked besides their experience: with `about: study` at the "
-        "start, with `about: task` after each problem.",
+        description="What subjects are asked at the start (`study`) or after a problem (`task`).",
     )
     practice: Line = Field("", description="Problem to practice on; nobody judges it.")
     order: Literal["balanced", "fixed", "random"] = Field(
         "balanced",
-        description="Order of the problems: balanced over subjects (Williams 1949), as in the "
-        "file, or by chance.",
+        description="Order of the problems.",
     )
     time_limit: Minutes | None = Field(None, description="Minutes for a problem; none if left out.")
     pause: bool = Field(default=True, description="Whether subjects can pause the clock.")
@@ -437,6 +427,14 @@ class Solving(StudyPart):
     def asked_after(self) -> tuple[Question, ...]:
         """The questions after each problem."""
         return tuple(one for one in self.questions if one.about == "task")
+
+
+class HumanBaseline(StudyPart):
+    """What readers should know of how people came to solve the problems."""
+
+    recruitment: Line = Field("", description="How the subjects were found and chosen.")
+    payment: Line = Field("", description="What they received, or that they received nothing.")
+    instructions: Line = Field("", description="What they were told, and which tools they had.")
 
 
 class BlockDesign(StudyPart):
@@ -492,8 +490,7 @@ class ExperienceSettings(StudyPart):
     level: Level = Field(0.95, description="Level of the intervals, such as 0.95.")
     reference_population: ReferencePopulation | None = Field(
         None,
-        description="Whom the years should speak about; its estimate then leads. Not declared: "
-        "0 to 1.5 times the most experienced subject's years, for the second estimate.",
+        description="Whom the years should speak about; assumed: 0 to 1.5 times the most years.",
     )
     at_least: Annotated[
         tuple[Years, ...],
@@ -515,8 +512,7 @@ class SessionSpec(StudySpec):
     problems: Annotated[tuple[Problem, ...], Section] = Field((), description="What was solved.")
     organizers: Annotated[tuple[Organizer, ...], Section] = Field(
         (),
-        description="Who runs the study; nobody named: one with the id `organizer`; see "
-        "[Organizers](../how-to/judging.md#organizers).",
+        description="Who runs the study; else one with the id `organizer`.",
     )
     organizer: Annotated[Contact, Part] = Field(
         Contact(), description="Who asks the judges; their first page shows it."
@@ -526,12 +522,11 @@ class SessionSpec(StudySpec):
     )
     deadline: Date = Field(
         None,
-        description="When judges are asked to be done; the study does not close automatically.",
+        description="When judges are asked to be done; nothing closes automatically.",
     )
     minutes: Minutes | None = Field(
         None,
-        description="Minutes that a judge needs; otherwise estimated from the number of tasks and "
-        "the length of the solutions.",
+        description="Minutes that a judge needs; else estimated.",
     )
     judges: Annotated[tuple[Judge, ...], Section] = Field((), description="Who ranked.")
     solutions: FolderName = Field(
@@ -560,34 +555,30 @@ class ExperienceSpec(SessionSpec):
     experience_unit: Line = Field("years", description="What experience is counted in.")
     verb: Line = Field(
         "performs",
-        description="What systems do, as the report says it: “P3 plans like someone with about 7 "
-        "years of experience”.",
+        description="What systems do, as in “P3 plans like a person”.",
     )
     machines: Machines = Field(
         (),
-        description="Machine judges, five at most; see [Use machine judges](../how-to/"
-        "machines.md).",
+        description="[Machine judges](../how-to/machines.md), five at most.",
     )
     machine: MachineUse | None = Field(
         None, description="How machine judges are used; `{}` where the defaults suit."
     )
     subjects: Annotated[tuple[Subject, ...], Section] = Field(
         (),
-        description="People of known experience, three at least; or the name of a table of them, "
-        "such as `subjects.csv`.",
+        description="People of known experience, three or more, or a table such as `subjects.csv`.",
     )
-    systems: Annotated[tuple[System, ...], Section] = Field(
-        (), description="What is measured; without it, the report has the skill function alone."
-    )
+    systems: Annotated[tuple[System, ...], Section] = Field((), description="What is measured.")
     assisted: Annotated[tuple[Assisted, ...], Section] = Field(
         (),
-        description="People working with a system; see [Measure the help of a system](../how-"
-        "to/assistance.md).",
+        description="[People working with a system](../how-to/comparing.md#the-help-of-a-system).",
+    )
+    baseline: Annotated[HumanBaseline, Part] = Field(
+        HumanBaseline(), description="What the report says of how people came to take part."
     )
     panel: PanelSource | None = Field(
         None,
-        description="The reference panel that the subjects are of; see [Place systems on a "
-        "panel](../how-to/panels.md).",
+        description="The [reference panel](../how-to/panels.md) of the subjects.",
     )
     withheld: Annotated[tuple[SolverId, ...], OneOrMore] = Field(
         (), description="Solvers who were ranked but are not in the result."
@@ -601,8 +592,7 @@ class ExperienceSpec(SessionSpec):
     ] = Field(RankingsSource(), description="Where the ranks are.")
     solving: Solving | None = Field(
         None,
-        description="How a solving session runs; `subjects: subjects.csv` goes with it; see "
-        "[Run a solving session](../how-to/solving.md).",
+        description="How a [solving session](../how-to/solving.md) runs.",
     )
     analysis: Annotated[ExperienceSettings, Part] = Field(
         ExperienceSettings(), description="Settings of the analysis."

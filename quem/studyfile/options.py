@@ -1,4 +1,4 @@
-"""A study of kind ``options``. Its keys are explained in ``docs/reference/study-options.md``."""
+"""A study of kind ``options``. Its keys are explained in ``docs/how-to/options.md``."""
 
 from __future__ import annotations
 

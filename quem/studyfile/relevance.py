@@ -1,6 +1,6 @@
 """A study in which judges say how relevant cases are to queries.
 
-Its keys are explained in ``docs/reference/study-relevance.md``.
+Its keys are explained in ``docs/how-to/pooling.md``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A study of retrievers. Its keys are explained in ``docs/reference/study-retrieval.md``."""
+"""A study of retrievers. Its keys are explained in ``docs/how-to/retrieval.md``."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ class ScoredSettings(StudyPart):
     measures: MeasureNames = Field(
         (),
         title="NAME",
-        description="Measures to compute, [spelled](measures.md#how-measures-are-spelled) as in "
-        "the list of measures, or [your own](#your-own-measure); the first is the headline.",
+        description="Measures, as [List measures](../reference/measures.md) spells them, or "
+        "your own; the first is the headline.",
     )
     claims: Annotated[tuple[Line, ...], OneOrMore] = Field(
         (),

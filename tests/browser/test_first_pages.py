@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from playwright.sync_api import expect
 
-from quem.store.ballots import Change, ballots_of, current_state, save
 from quem.store.people import issue_link, person_named
 from quem.store.studies import set_state
+from quem.store.work import Change, current_state, save, tasks_of
 from tests.browser.test_dashboard import at_dashboard
 from tests.browser.views import PHONE, WIDE
 from tests.webjudge.sites import make_site, rank, set_life
@@ -136,8 +136,8 @@ def submit_what_is_saved(site: Site) -> None:
     """Submit what J1 has begun."""
     with site.store.write() as c:
         judge = person_named(c, site.id, "judge", "J1")
-        ballot = next(b for b in ballots_of(c, judge.key) if b.problem == "P1")
+        ballot = next(b for b in tasks_of(c, judge.key) if b.problem == "P1")
         assert ballot.layout is not None
         state = current_state(c, ballot)
-        change = Change(ballot.head, "tab-12345678", 9, ballot.layout.id, state, "submit")
-        save(c, judge.key, ballot.public_id, change)
+        change = Change(ballot.revision, "tab-12345678", 9, ballot.layout.id, state, "submit")
+        save(c, judge, ballot.public_id, change)

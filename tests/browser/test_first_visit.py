@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from quem.store.people import issue_link, person_named
-from quem.store.solving import set_solving
+from quem.store.studies import set_solving
 from tests.browser.judging import begin
 from tests.browser.test_dashboard import at_dashboard
 from tests.browser.test_solving import enter, start

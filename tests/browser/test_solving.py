@@ -12,10 +12,12 @@ from click.testing import CliRunner
 from playwright.sync_api import FilePayload, expect
 
 from quem.cli import main
+from quem.store.clock import spent_on
 from quem.store.engine import store_of
 from quem.store.location import locate_database
 from quem.store.people import issue_link, person_named
-from quem.store.solving import last_answer, set_solving, spent_on, tasks_of
+from quem.store.studies import set_solving
+from quem.store.work import last_answer, tasks_of
 from quem.studyfile.reading import read_study
 from tests.browser.judging import Visit, accessible, is_ready, is_saved, rank_by_keys, submit
 from tests.browser.test_dashboard import at_dashboard
@@ -34,7 +36,8 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import Browser, Page, Route
 
-    from quem.store.solving import SolvingTask, Spent
+    from quem.store.clock import Spent
+    from quem.store.models import TaskRow
     from webjudge import Site
 
 PEOPLE = tuple(f"S{n}" for n in range(1, 8))
@@ -163,11 +166,11 @@ def link_of(site: Site, name: str = "S1") -> str:
         return issue_link(c, person_named(c, site.id, "subject", name), "shell")
 
 
-def spent(site: Site, name: str = "S1") -> tuple[SolvingTask, Spent]:
+def spent(site: Site, name: str = "S1") -> tuple[TaskRow, Spent]:
     """Give the first task of a subject, and how long it took."""
     with site.store.read() as c:
         task = tasks_of(c, person_named(c, site.id, "subject", name).key)[0]
-        return task, spent_on([task])[task.key]
+        return task, spent_on(task)
 
 
 def is_told(page: Page, site: Site, time: FakeTime) -> bool:

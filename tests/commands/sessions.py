@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem.store import assignment as dealing
-from quem.store import ballots, studies
+from quem.store import studies, work
 from quem.store.engine import open_store
 from quem.store.location import locate_database
 from quem.store.people import (
     people_of,
     sync_people,
 )
+from quem.store.planned import Group, JudgingPlan
 from quem.store.state import Comparison, State
 from quem.studyfile.reading import read_study
 from tests.store.made import contents_on_disk
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.store.engine import Store
+    from quem.store.models import Kind, Life
 
 SOLVERS = ("S0", "S1", "S2", "S3", "sys")
 # One a judge.
@@ -56,24 +58,25 @@ def hold_session(
     solvers = tuple(solvers)
     spec = read_study(study)
     store = open_store(locate_database(study, database))
-    groups = tuple(ballots.Group(problem.id, solvers) for problem in spec.problems)
-    plan = ballots.JudgingPlan(groups, ballots.Group("P0-practice", solvers), spec.judging.repeat)
+    groups = tuple(Group(problem.id, solvers) for problem in spec.problems)
+    plan = JudgingPlan(groups, Group("P0-practice", solvers), spec.judging.repeat)
     with store.write() as c:
         studies.register_study(c, spec.id)
         sync_people(c, spec.id, "judge", spec.judges)
         for judge, state in zip(people_of(c, spec.id, "judge"), states, strict=False):
             dealing.assign_ballots(c, judge.key, plan)
-            for ballot in ballots.ballots_of(c, judge.key):
+            for ballot in work.tasks_of(c, judge.key):
                 on_disk = contents_on_disk(study, ballot.problem, solvers)
-                layout = dealing.assign_labels(c, ballot, on_disk).layout
-                assert layout is not None
-                for base, kind in enumerate(("save", "submit")):
-                    change = ballots.Change(base, "tab-12345678", base, layout.id, state, kind)
-                    ballots.save(c, judge.key, ballot.public_id, change)
+                shown = dealing.assign_labels(c, ballot, on_disk)
+                assert shown.layout is not None
+                kinds: tuple[Kind, ...] = ("save", "submit")
+                for number, kind in enumerate(kinds):
+                    page = (shown.revision, "tab-12345678", number, shown.layout.id)
+                    work.save(c, judge, shown.public_id, work.Change(*page, state, kind))
     return store
 
 
-def close(study: Path, database: str | None = None, *, state: studies.Life = "closed") -> None:
+def close(study: Path, database: str | None = None, *, state: Life = "closed") -> None:
     """Close a session, or open it."""
     store = open_store(locate_database(study, database))
     with store.write() as c:

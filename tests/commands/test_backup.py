@@ -1,4 +1,4 @@
-"""Backups of a server that is saving, and the restore drill of docs/how-to/backups.md."""
+"""Backups of a server that is saving, and the restore drill of docs/how-to/serving.md."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from tests.commands.conftest import Outcome
 
-DOCS = Path(__file__).parents[2] / "docs/how-to/backups.md"
+DOCS = Path(__file__).parents[2] / "docs/how-to/serving.md"
 LONG = 60.0
 JUDGES = 3
 

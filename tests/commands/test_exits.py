@@ -151,6 +151,24 @@ def test_out_is_a_folder_and_not_for_json(
     assert not (path.parent / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("uv", "named"), [("tools/uv", "tools/uv run quem"), ("/elsewhere/uv", "uv run quem")]
+)
+def test_what_to_run_next_by_the_uv_of_a_checkout(
+    tmp_path: Path,
+    quem_command: Callable[..., Outcome],
+    monkeypatch: pytest.MonkeyPatch,
+    uv: str,
+    named: str,
+) -> None:
+    """It names the command that works there, as quem is not on the path."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("UV", str(tmp_path / uv))
+    monkeypatch.setenv("UV_RUN_RECURSION_DEPTH", "1")
+    _, _, err = quem_command("init", "my-study")
+    assert f"Next: {named} analyze my-study/study.yaml" in err
+
+
 def test_init_names_a_folder_with_spaces_so_that_a_shell_reads_it(
     tmp_path: Path, quem_command: Callable[..., Outcome]
 ) -> None:

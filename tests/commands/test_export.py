@@ -18,7 +18,7 @@ from quem.store.exporting import SubmittedRanking, long_table, receipts_of
 from quem.store.location import locate_database
 from quem.store.models import EventRow
 from quem.store.people import people_of
-from quem.store.progress import answers_of
+from quem.store.standing import share_of_answers
 from tests.commands.sessions import STATES, close, hold_session
 
 if TYPE_CHECKING:
@@ -160,19 +160,13 @@ def test_pairs_are_what_was_answered(study: Path, quem_command: Callable[..., Ou
     ]
 
 
-def test_equal_answers_are_counted_by_judge(study: Path) -> None:
-    """Of the newest revision of each task, practice left out; of others there is no share."""
+def test_equal_answers_are_counted(study: Path) -> None:
+    """Of the newest revision of each task, practice left out."""
     store = open_store(locate_database(study))
     with store.read() as c:
-        counts = answers_of(c, "made-up")
+        answers = share_of_answers(c, "made-up")
     store.close()
-    assert {judge: (of.count, of.equal) for judge, of in counts.items()} == {
-        "J0": (12, 3),
-        "J1": (0, 0),
-        "J2": (0, 0),
-    }
-    assert counts["J0"].share_equal == 0.25
-    assert counts["J1"].share_equal is None
+    assert (answers.count, answers.equal, answers.share_equal) == (12, 3, 0.25)
 
 
 def test_the_long_table_is_read_as_the_session_is(

@@ -24,11 +24,11 @@ TABLES = runpy.run_path(str(ROOT / "docs/make_tables.py"))
 keys_of = TABLES["keys_of"]
 # Each kind of study, the page that explains its keys, and its model.
 KINDS: dict[str, tuple[str, type[StudyPart]]] = {
-    "experience": ("study-file.md", ExperienceSpec),
-    "options": ("study-options.md", OptionsSpec),
-    "retrieval": ("study-retrieval.md", RetrievalSpec),
-    "dialogue": ("study-dialogue.md", DialogueSpec),
-    "relevance": ("study-relevance.md", RelevanceSpec),
+    "experience": ("reference/study-file.md", ExperienceSpec),
+    "options": ("how-to/options.md", OptionsSpec),
+    "retrieval": ("how-to/retrieval.md", RetrievalSpec),
+    "dialogue": ("how-to/dialogue.md", DialogueSpec),
+    "relevance": ("how-to/pooling.md", RelevanceSpec),
 }
 
 
@@ -37,7 +37,7 @@ def rows_of(page: str) -> dict[str, list[str]]:
 
     Of relevance judgments the keys of a judging session are on the page of experience studies.
     """
-    text = (ROOT / "docs/reference" / page).read_text(encoding="utf-8")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     rows = table_rows(text)
     found = {row[0].strip("`"): row[1:] for row in rows if len(row) == 4 and row[0].startswith("`")}
     if page != KINDS["relevance"][0]:

@@ -1,7 +1,8 @@
-"""The numbers in the README of the shipped study are those that quem computes."""
+"""The numbers in the files and the README of the shipped study are those that quem computes."""
 
 from __future__ import annotations
 
+import csv
 import re
 from functools import cache
 from typing import TYPE_CHECKING
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
     from quem.parts.result import ExperienceResult
 
 FOLDER = ROOT / "studies/p3-1997"
-ROWS = table_rows((FOLDER / "README.md").read_text(encoding="utf-8"))
-COMPARED = {
-    row[0]: row[1:4]
-    for row in ROWS
-    if len(row) == 5 and row[-1] in " 123456" and row[0] != "quantity"
-}
-FORMS = [row for row in ROWS if len(row) == 5 and row[0] in ("linear", "log", "quadratic")]
+
+
+def _rows(name: str) -> list[list[str]]:
+    return list(csv.reader((FOLDER / name).read_text("utf-8").splitlines()))[1:]
+
+
+COMPARED = {label: cells for label, *cells in _rows("reproduced.csv")}
+FORMS = _rows("forms.csv")
+README = table_rows((FOLDER / "README.md").read_text(encoding="utf-8"))
 
 
 @cache
@@ -100,6 +103,9 @@ def test_forms_are_computed(row: list[str]) -> None:
     _assert_written(row[-1], tuple(paper["interval"]))
 
 
-def test_tables_are_found() -> None:
-    """Both tables of the page were read."""
+def test_readme_has_rows_of_the_table() -> None:
+    """What the README shows is in the file, and every row was read."""
+    shown = {label: cells for label, *cells, _ in README[1:]}
+    assert len(shown) == 9
+    assert shown.items() <= COMPARED.items()
     assert (len(COMPARED), len(FORMS)) == (20, 3)

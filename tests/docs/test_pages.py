@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
+import click
 import pytest
 
 import quem
-from quem.cli import run
+from quem.cli import main, run
 from quem.studyfile.document import parse_document
 from tests.docs.pages import PAGES, ROOT, Block, blocks, page_id
 from tests.docs.sessions import hold_session
@@ -61,15 +62,32 @@ def test_citation_names_this_version() -> None:
     assert quem.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-def test_there_are_pages_with_examples() -> None:
-    """The pages that show examples are found."""
-    ids = {page_id(page) for page in WITH_EXAMPLES}
-    assert {
-        "docs/reference/python-api.md",
-        "docs/reference/study-file.md",
-        *map(page_id, (ROOT / "docs/tutorials").iterdir()),
-        "studies/p3-1997/README.md",
-    } <= ids
+DOCS = [page for page in PAGES if page.is_relative_to(ROOT / "docs")]
+
+
+@pytest.mark.parametrize("page", DOCS, ids=page_id)
+def test_page_begins_with_its_end_and_has_an_example(page: Path) -> None:
+    """The first sentence says what the reader has afterwards; an example is run below."""
+    title, _, first, *_ = page.read_text(encoding="utf-8").split("\n")
+    assert title.startswith("# ")
+    assert first.startswith("After this ")
+    assert page in WITH_EXAMPLES
+
+
+def test_every_command_is_found() -> None:
+    """Whoever searches for a command finds a page that is not only its help."""
+    text = "\n".join(page.read_text(encoding="utf-8") for page in DOCS)
+    names = main.list_commands(click.Context(main))
+    assert [name for name in names if f"quem {name}" not in text] == []
+    assert len(names) > 10
+
+
+def test_readme_is_short() -> None:
+    """It has one picture, three commands, and six links."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = [block for block in blocks(text) if block.language == "sh"]
+    pictures = re.findall(r"!\[", text)
+    assert (len(pictures), len(commands), len(_LINK.findall(text))) == (1, 3, 7)
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_id)

@@ -76,7 +76,7 @@ def test_every_choice_is_named(kind: str, key: Any) -> None:  # noqa: ANN401  a 
 @pytest.mark.parametrize("page", TABLES["PAGES"])
 def test_tables_of_settings_are_those_of_the_models(page: str) -> None:
     """``python docs/make_tables.py`` would change nothing."""
-    assert TABLES["with_tables"](page) == (ROOT / "docs/reference" / page).read_text("utf-8")
+    assert TABLES["with_tables"](page) == (ROOT / "docs" / page).read_text("utf-8")
 
 
 def test_table_of_measures_is_that_of_the_definitions() -> None:

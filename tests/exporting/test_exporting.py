@@ -166,8 +166,8 @@ def test_open_sessions_are_not_exported(study: Path, tmp_path: Path, logs: Path)
     """None of the formats shows what judges think so far."""
     close(study, state="open")
     try:
-        for words in (["preferences"], ["inspect", "--logs", logs]):
-            result = run("export", study, "--out", tmp_path / "x", "--format", *words)
+        for words in (["--format", "preferences"], ["--inspect", logs]):
+            result = run("export", study, "--out", tmp_path / "x", *words)
             assert result.exit_code == 1
             assert "still open" in str(result.exception)
             assert not (tmp_path / "x").exists()
@@ -214,7 +214,7 @@ def read_log(path: Path) -> dict[str, Any]:
 def test_scores_in_logs(study: Path, logs: Path, tmp_path: Path) -> None:
     """Each answer that was ranked has its average rank; all else in the logs is as it was."""
     before = {path.name: path.read_bytes() for path in logs.iterdir()}
-    exported(study, tmp_path, "--format", "inspect", "--logs", logs)
+    exported(study, tmp_path, "--inspect", logs)
     assert {path.name: path.read_bytes() for path in logs.iterdir()} == before
     assert {path.name for path in tmp_path.iterdir()} == set(before)
     for number in range(len(MODELS)):
@@ -232,9 +232,7 @@ def test_scores_in_logs(study: Path, logs: Path, tmp_path: Path) -> None:
         assert old["name"] == "match"
         assert new["scored_samples"] == 3
         assert ("experience_low" in new["metrics"]) == (number == len(MODELS) - 1)
-    again = exported(
-        study, tmp_path / "again", "--format", "inspect", "--logs", logs / "run-0.eval"
-    )
+    again = exported(study, tmp_path / "again", "--inspect", logs / "run-0.eval")
     assert "run-0.eval" in again.output
     assert (tmp_path / "again/run-0.eval").read_bytes() == (tmp_path / "run-0.eval").read_bytes()
 
@@ -243,30 +241,16 @@ def test_logs_fit_the_schema(study: Path, logs: Path, tmp_path: Path, wheels: Pa
     """As the schema in the package of Inspect AI has them."""
     whole = schema_of("inspect-ai", "==0.3.285", "inspect_ai/_view/inspect-openapi.json", wheels)
     schema = {"$ref": "#/components/schemas/EvalLog", "components": whole["components"]}
-    exported(study, tmp_path / "out", "--format", "inspect", "--logs", logs)
+    exported(study, tmp_path / "out", "--inspect", logs)
     for path in (tmp_path / "out").iterdir():
         jsonschema.Draft202012Validator(schema).validate(read_log(path))
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--format", "inspect"], "go together"),
-        (["--format", "csv", "--logs", "."], "go together"),
-    ],
-)
-def test_logs_and_their_format_go_together(study: Path, words: list[str], message: str) -> None:
-    """Each is refused without the other."""
-    result = run("export", study, *words)
-    assert result.exit_code == 2
-    assert message in result.output
 
 
 def test_logs_of_another_study(study: Path, tmp_path: Path) -> None:
     """They are refused, and nothing is written."""
     write_eval(tmp_path / "other.eval", "org/other", [sample(9, 1, "Yes.")])
     for place, message in ((tmp_path, "no answer that judges ranked"), (study, "no log")):
-        words = ["--format", "inspect", "--logs", place, "--out", tmp_path / "x"]
+        words = ["--inspect", place, "--out", tmp_path / "x"]
         result = run("export", study, *words)
         assert result.exit_code == 1
         assert message in str(result.exception)

@@ -8,9 +8,9 @@ from click.testing import CliRunner
 
 import quem
 from quem.cli import main
-from quem.store.ballots import ballots_of
 from quem.store.drawing import recorded_draw
 from quem.store.people import person_named
+from quem.store.work import tasks_of
 from quem.studyfile.draw import digest_of_solutions, order_of_draw
 from tests.machines.made import call_of, run_of, write_run
 from tests.webjudge.sites import SUBJECTS, SYSTEM, rank, rank_all, set_life, write_site
@@ -53,7 +53,7 @@ def test_judges_get_the_drawn_problems_for_good(tmp_path: Path) -> None:
     set_life(site, "open")
     rank(site, "J2", expected[0])
     with site.store.read() as c:
-        held = ballots_of(c, person_named(c, site.id, "judge", "J2").key)
+        held = tasks_of(c, person_named(c, site.id, "judge", "J2").key)
         kept = recorded_draw(c, site.id)
     assert {ballot.problem for ballot in held} == set(expected)
     assert kept

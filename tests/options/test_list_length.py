@@ -1,4 +1,4 @@
-"""What docs/explanation/list-length.md proves about the length of lists, tried on random ones."""
+"""What docs/how-to/options.md proves about the length of lists, tried on random ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from quem import lists as measures
 from tests.docs.pages import ROOT
 
-PAGE = ROOT / "docs/explanation/list-length.md"
+PAGE = ROOT / "docs/how-to/options.md"
 DRAWN = 200_000
 
 

@@ -13,18 +13,19 @@ from quem.errors import QuemError
 from quem.rankings.pseudonyms import pseudonymize
 from quem.report.files import json_text, write_report
 from quem.store import assignment as dealing
-from quem.store import ballots, studies
+from quem.store import studies, work
 from quem.store.audit_log import stamp_of
 from quem.store.engine import Store, open_store
 from quem.store.events import record
 from quem.store.location import locate_database
-from quem.store.models import EventRow
+from quem.store.models import EventRow, PersonRow, TaskRow
 from quem.store.people import (
     issue_link,
     people_of,
     person_named,
     sync_people,
 )
+from quem.store.planned import Group, JudgingPlan
 from quem.store.reviewing import answer_change
 from quem.store.state import State
 from quem.studyfile.reading import read_study
@@ -60,8 +61,8 @@ def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # n
     """Make a store in which every judge has submitted every group."""
     spec = read_study(study)
     store = open_store(locate_database(study, database))
-    groups = tuple(ballots.Group(problem.id, SOLVERS) for problem in spec.problems)
-    plan = ballots.JudgingPlan(groups, None, spec.judging.repeat)
+    groups = tuple(Group(problem.id, SOLVERS) for problem in spec.problems)
+    plan = JudgingPlan(groups, None, spec.judging.repeat)
     state = State(ranked=BEST_FIRST, **more)
     with store.write() as c:
         studies.register_study(c, spec.id)
@@ -70,20 +71,21 @@ def judged(study: Path, database: str | None = None, **more: Any) -> Store:  # n
     return store
 
 
-def submit_all(c: Session, study: Path, plan: ballots.JudgingPlan, state: State) -> None:
+def submit_all(c: Session, study: Path, plan: JudgingPlan, state: State) -> None:
     """Let every judge submit every group."""
     for judge in people_of(c, read_study(study).id, "judge"):
         dealing.assign_ballots(c, judge.key, plan)
-        for ballot in ballots.ballots_of(c, judge.key):
+        for ballot in work.tasks_of(c, judge.key):
             submit(c, study, ballot, state)
 
 
-def submit(c: Session, study: Path, ballot: ballots.AssignedBallot, state: State) -> None:
+def submit(c: Session, study: Path, ballot: TaskRow, state: State) -> None:
     """Submit a ranking of the solutions that are there."""
     ballot = dealing.assign_labels(c, ballot, contents_on_disk(study, ballot.problem, SOLVERS))
     assert ballot.layout is not None
-    change = ballots.Change(0, "tab-12345678", 1, ballot.layout.id, state, "submit")
-    ballots.save(c, ballot.person_key, ballot.public_id, change)
+    judge = c.get_one(PersonRow, ballot.person_key)
+    change = work.Change("0", "tab-12345678", 1, ballot.layout.id, state, "submit")
+    work.save(c, judge, ballot.public_id, change)
 
 
 def close(store: Store, study: Path) -> None:
@@ -190,9 +192,9 @@ def test_cannot_judge_and_recognized(tmp_path: Path) -> None:
         studies.register_study(c, spec.id)
         sync_people(c, spec.id, "judge", spec.judges)
         judge = people_of(c, spec.id, "judge")[0]
-        group = ballots.Group("P0", SOLVERS)
-        dealing.assign_ballots(c, judge.key, ballots.JudgingPlan((group,)))
-        ballot = ballots.ballots_of(c, judge.key)[0]
+        group = Group("P0", SOLVERS)
+        dealing.assign_ballots(c, judge.key, JudgingPlan((group,)))
+        ballot = work.tasks_of(c, judge.key)[0]
         state = State(
             ranked=(("S1", "S3"), ("S2",), ("sys",)), cannot={"S0": "torn"}, recognized=("S2",)
         )

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from quem.store import assignment as dealing
-from quem.store import ballots, studies
-from quem.store.ballots import AssignedBallot, Change, Group, JudgingPlan, Saved
+from quem.store import studies, work
 from quem.store.layouts import Content
-from quem.store.models import Base, EventRow, RevisionRow
+from quem.store.models import Base, EventRow, PersonRow, RevisionRow, TaskRow
 from quem.store.people import (
     person_named,
     sync_people,
 )
+from quem.store.planned import Group, JudgingPlan
 from quem.store.state import (
     FIELDS,
     LONGEST_COMMENT,
@@ -27,14 +27,17 @@ from quem.store.state import (
     State,
     Verdict,
 )
+from quem.store.work import Change, Saved
 from quem.studyfile.models import Judge as DeclaredJudge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from sqlalchemy.orm import Session
+
     from quem.store.engine import Store
-    from quem.store.models import PersonRow
+    from quem.store.models import Kind
 
 STUDY = "made-up"
 SOLVERS = ("S1", "S2", "S3", "sys")
@@ -79,21 +82,19 @@ def judge(store: Store, judge_id: str = "J1") -> PersonRow:
         return person_named(c, STUDY, "judge", judge_id)
 
 
-def dealt(store: Store, judge_id: str = "J1", plan: JudgingPlan = PLAN) -> list[AssignedBallot]:
+def dealt(store: Store, judge_id: str = "J1", plan: JudgingPlan = PLAN) -> list[TaskRow]:
     """Deal a judge his groups; gives his ballots, with their labels."""
     key = judge(store, judge_id).key
     with store.write() as c:
         dealing.assign_ballots(c, key, plan)
-        for held in ballots.ballots_of(c, key):
+        for held in work.tasks_of(c, key):
             group = plan.find(held)
             if group:
                 dealing.assign_labels(c, held, made_contents(group.solvers))
-        return ballots.ballots_of(c, key)
+        return work.tasks_of(c, key)
 
 
-def ballot(
-    store: Store, judge_id: str = "J1", problem: str = "P1", occasion: int = 1
-) -> AssignedBallot:
+def ballot(store: Store, judge_id: str = "J1", problem: str = "P1", occasion: int = 1) -> TaskRow:
     """Find a ballot of a judge, dealt if he has none yet."""
     held = dealt(store, judge_id)
     return next(b for b in held if (b.problem, b.occasion) == (problem, occasion))
@@ -101,22 +102,29 @@ def ballot(
 
 def save(
     store: Store,
-    to: AssignedBallot,
+    to: TaskRow,
     state: State = BEST_FIRST,
     base: int = 0,
     *,
     client: str = "tab-00000001",
     number: int | None = None,
-    kind: str = "save",
+    kind: Kind = "save",
 ) -> Saved:
     """Save a state; each base has a number of its own, so that a second save is no retry."""
-    layout = to.layout.id if to.layout else ""
-    change = Change(base, client, base + 1 if number is None else number, layout, state, kind)
+    change = base + 1 if number is None else number
     with store.write() as c:
-        return ballots.save(c, to.person_key, to.public_id, change)
+        made = Change(revision_id(c, to, base), client, change, to.layout_id or "", state, kind)
+        return work.save(c, c.get_one(PersonRow, to.person_key), to.public_id, made)
 
 
-def revisions(store: Store, of: AssignedBallot) -> list[dict[str, Any]]:
+def revision_id(c: Session, task: TaskRow, number: int) -> str:
+    """The id of a revision, as a page has it."""
+    mine = RevisionRow.task_key == task.key, RevisionRow.number == number
+    found = c.scalars(select(RevisionRow).where(*mine)).one_or_none()
+    return found.id if found else str(number)
+
+
+def revisions(store: Store, of: TaskRow) -> list[dict[str, Any]]:
     """All that is saved of a ballot, in order."""
     mine = select(RevisionRow.__table__).where(RevisionRow.task_key == of.key)
     with store.read() as c:

@@ -17,7 +17,6 @@ from sqlalchemy import select
 from quem.errors import QuemError
 from quem.store import studies
 from quem.store.archive import FORMAT, TABLES, archive_text, read_archive, restore_archive
-from quem.store.ballots import add_seconds
 from quem.store.engine import open_store
 from quem.store.exporting import submitted_rankings
 from quem.store.location import locate_database
@@ -35,6 +34,7 @@ from quem.store.people import (
 )
 from quem.store.state import Comparison, State
 from quem.store.uploads import UploadFolder
+from quem.store.work import add_seconds
 from tests.store import solving as session
 from tests.store.made import (
     PLAN,
@@ -163,7 +163,7 @@ def test_nothing_is_lost_between_databases(
         with other.write() as c:
             studies.set_state(c, STUDY, "open", "shell")
             add_person(c, STUDY, "judge", "J77", "shell")
-        assert save(other, ballot(other, "J77")).revision == 1
+        assert save(other, ballot(other, "J77")).number == 1
         other.close()
 
 

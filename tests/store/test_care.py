@@ -9,12 +9,12 @@ from scipy import stats
 from sqlalchemy import update
 
 from quem import analyze, load_study, study
-from quem.store.ballots import ballots_of
 from quem.store.care import care_of
 from quem.store.exporting import submitted_rankings
 from quem.store.models import TaskRow
 from quem.store.people import person_named
 from quem.store.state import State
+from quem.store.work import tasks_of
 from tests.webjudge.sites import SUBJECTS, SYSTEM, enter_dashboard, make_site, rank, set_life
 from webjudge import create_app
 
@@ -52,7 +52,7 @@ def spend(site: Site, judge: str, problem: str, seconds: float, views: Mapping[s
     """Let a judge have spent time, as the server would have counted it by now."""
     with site.store.write() as c:
         key = person_named(c, site.id, "judge", judge).key
-        [ballot] = [one for one in ballots_of(c, key) if one.problem == problem]
+        [ballot] = [one for one in tasks_of(c, key) if one.problem == problem]
         values = {"seconds": seconds, "views": dict(views)}
         c.execute(update(TaskRow).where(TaskRow.key == ballot.key).values(**values))
 

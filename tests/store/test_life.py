@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 
 from quem.store import studies
 from quem.store.assignment import assign_labels
-from quem.store.ballots import PausedError
 from quem.store.exporting import shown_digests, submitted_rankings
 from quem.store.people import (
     erase,
@@ -19,6 +18,7 @@ from quem.store.people import (
 )
 from quem.store.progress import progress_of
 from quem.store.state import State
+from quem.store.work import PausedError
 from tests.store.made import (
     BEST_FIRST,
     PLAN,
@@ -37,14 +37,15 @@ from tests.store.made import (
 if TYPE_CHECKING:
     from quem.store.engine import Store
     from quem.store.exporting import SubmittedRanking
+    from quem.store.models import Life, StudyRow
 
 
-def _set(store: Store, state: studies.Life) -> None:
+def _set(store: Store, state: Life) -> None:
     with store.write() as c:
         studies.set_state(c, STUDY, state, "dashboard")
 
 
-def _status(store: Store) -> studies.StudyStatus:
+def _status(store: Store) -> StudyRow:
     with store.read() as c:
         return studies.status_of(c, STUDY)
 
@@ -80,7 +81,7 @@ def test_a_paused_study_takes_nothing_and_shows_nothing(store: Store) -> None:
     with pytest.raises(PausedError):
         save(store, mine)
     _set(store, "open")
-    assert save(store, mine).revision == 1
+    assert save(store, mine).number == 1
     assert [(what, detail) for _, what, _, detail in events(store)] == [
         ("open", {"before": "trial"}),
         ("paused", {"before": "open", "until": "Monday"}),
@@ -124,7 +125,7 @@ def test_trial_data_can_be_discarded(store: Store) -> None:
 
 
 @pytest.mark.parametrize("state", ["open", "paused", "closed"])
-def test_what_is_no_trial_cannot_be_discarded(store: Store, state: studies.Life) -> None:
+def test_what_is_no_trial_cannot_be_discarded(store: Store, state: Life) -> None:
     """Once a study has opened, nothing is thrown away."""
     mine = ballot(store)
     save(store, mine)
@@ -207,7 +208,7 @@ def test_cells_say_rank_and_marks(store: Store, state: State) -> None:
     mine = ballot(store)
     base = mine.head
     if mine.is_submitted:
-        base = save(store, mine, base=base, kind="reopen").revision
+        base = save(store, mine, base=base, kind="reopen").number
     save(store, mine, state, base, kind="submit")
     cells = {cell.solver: cell for cell in _submitted(store)[0].cells()}
     worst_first = list(reversed(state.ranked))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from quem.errors import QuemError
-from quem.store.ballots import NotAssignedError
 from quem.store.people import (
     DEFAULT,
     add_person,
@@ -25,6 +24,7 @@ from quem.store.people import (
     visited_recently,
 )
 from quem.store.state import Comparison, State, without_words
+from quem.store.work import NotAssignedError
 from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import (
     JUDGES,

@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from quem.store import ballots, studies
-from quem.store.ballots import (
+from quem.store import studies, work
+from quem.store.models import Kind, Life, RevisionRow
+from quem.store.state import State
+from quem.store.work import (
     Change,
     ClosedError,
     NotAssignedError,
@@ -20,8 +22,6 @@ from quem.store.ballots import (
     SubmittedError,
     current_state,
 )
-from quem.store.models import RevisionRow
-from quem.store.state import State
 from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import (
     BEST_FIRST,
@@ -51,7 +51,10 @@ FULL = State(
 )
 
 
-def _close(store: Store, state: studies.Life = "closed") -> None:
+SAVES: tuple[Kind, ...] = ("save", "submit")
+
+
+def _close(store: Store, state: Life = "closed") -> None:
     with store.write() as c:
         studies.set_state(c, STUDY, state, "shell")
 
@@ -61,7 +64,7 @@ def test_revisions_count_up(store: Store) -> None:
     mine = ballot(store)
     for base in range(3):
         saved = save(store, mine, base=base)
-        assert (saved.revision, saved.submitted) == (base + 1, False)
+        assert (saved.number, saved.is_ended) == (base + 1, False)
     rows = revisions(store, mine)
     assert [(r["number"], r["base"], r["kind"]) for r in rows] == [
         (1, 0, "save"),
@@ -87,7 +90,7 @@ def test_a_stale_save_is_refused_with_the_newer_state(store: Store) -> None:
     for base in (0, 2, -1):
         with pytest.raises(StaleError) as refused:
             save(store, mine, FULL, base=base, client="tab-00000002")
-        assert (refused.value.revision, refused.value.submitted) == (1, False)
+        assert (refused.value.number, refused.value.submitted) == (1, False)
         assert refused.value.state == OTHER
     assert len(revisions(store, mine)) == 1
     save(store, mine, kind="submit", base=1)
@@ -113,7 +116,7 @@ def test_a_retry_of_a_submit_says_so(store: Store) -> None:
     """The answer to a retry is that of the first time: submitted."""
     mine = ballot(store)
     done = save(store, mine, kind="submit")
-    assert done.submitted
+    assert done.is_ended
     assert save(store, mine, kind="submit") == done
 
 
@@ -121,8 +124,8 @@ def test_the_same_change_of_another_tab_or_ballot_is_no_retry(store: Store) -> N
     """A retry is told by tab and number together, within one ballot."""
     one, two = ballot(store), ballot(store, problem="P2")
     save(store, one, number=1)
-    assert save(store, two, number=1).revision == 1
-    assert save(store, one, base=1, number=1, client="tab-00000002").revision == 2
+    assert save(store, two, number=1).number == 1
+    assert save(store, one, base=1, number=1, client="tab-00000002").number == 2
 
 
 def test_a_submitted_ranking_has_to_be_reopened(store: Store) -> None:
@@ -130,16 +133,16 @@ def test_a_submitted_ranking_has_to_be_reopened(store: Store) -> None:
     mine = ballot(store)
     save(store, mine, FULL, kind="submit")
     assert ballot(store).is_submitted
-    for kind in ("save", "submit"):
+    for kind in SAVES:
         with pytest.raises(SubmittedError):
             save(store, mine, OTHER, base=1, kind=kind)
     # What a page sends along with "reopen" is not taken for the state.
     again = save(store, mine, State(), base=1, kind="reopen")
-    assert (again.revision, again.submitted) == (2, False)
+    assert (again.number, again.is_ended) == (2, False)
     with store.read() as c:
         assert current_state(c, ballot(store)) == FULL
     assert not ballot(store).is_submitted
-    assert save(store, mine, OTHER, base=2).revision == 3
+    assert save(store, mine, OTHER, base=2).number == 3
     assert [r["kind"] for r in revisions(store, mine)] == ["submit", "reopen", "save"]
 
 
@@ -147,12 +150,12 @@ def test_reopening_what_is_open_changes_nothing(store: Store) -> None:
     """A ranking that is not submitted is acknowledged as it is."""
     mine = ballot(store)
     save(store, mine)
-    assert save(store, mine, base=1, kind="reopen").revision == 1
+    assert save(store, mine, base=1, kind="reopen").number == 1
     assert len(revisions(store, mine)) == 1
 
 
 @pytest.mark.parametrize("kind", ["save", "submit", "reopen"])
-def test_a_closed_study_takes_nothing(store: Store, kind: str) -> None:
+def test_a_closed_study_takes_nothing(store: Store, kind: Kind) -> None:
     """Once closed, nothing can be saved; opened again, it can."""
     mine = ballot(store)
     save(store, mine, kind="submit" if kind == "reopen" else "save")
@@ -161,16 +164,16 @@ def test_a_closed_study_takes_nothing(store: Store, kind: str) -> None:
         save(store, mine, base=1, kind=kind)
     assert len(revisions(store, mine)) == 1
     _close(store, "open")
-    assert save(store, mine, base=1, kind=kind).revision == 2
+    assert save(store, mine, base=1, kind=kind).number == 2
 
 
 def test_another_judges_ballot_cannot_be_saved(store: Store) -> None:
     """A judge who knows the id of another's ballot finds nothing there."""
     mine, other = ballot(store), judge(store, "J2")
     assert mine.layout is not None
-    change = Change(0, "tab-00000001", 1, mine.layout.id, BEST_FIRST)
+    change = Change("0", "tab-00000001", 1, mine.layout.id, BEST_FIRST)
     with pytest.raises(NotAssignedError), store.write() as c:
-        ballots.save(c, other.key, mine.public_id, change)
+        work.save(c, other, mine.public_id, change)
     assert revisions(store, mine) == []
 
 
@@ -179,8 +182,8 @@ def test_another_judges_ballot_cannot_be_saved(store: Store) -> None:
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(saved=st.lists(st.tuples(states(), st.sampled_from(["save", "submit"])), max_size=5))
-def test_saved_revisions_never_change(store: Store, saved: list[tuple[State, str]]) -> None:
+@given(saved=st.lists(st.tuples(states(), st.sampled_from(SAVES)), max_size=5))
+def test_saved_revisions_never_change(store: Store, saved: list[tuple[State, Kind]]) -> None:
     """Whatever is saved later, earlier revisions stay as they are, to the byte."""
     mine = ballot(store)
     raw = select(RevisionRow.__table__).where(RevisionRow.task_key == mine.key)
@@ -216,8 +219,8 @@ def test_of_many_saves_to_one_ballot_one_wins(store: Store) -> None:
         results = at_once(6, tab)
         won = [result for result in results if isinstance(result, Saved)]
         errors = [result for result in results if isinstance(result, StaleError)]
-        assert [saved.revision for saved in won] == [base + 1]
-        assert [error.revision for error in errors] == [base + 1] * 5
+        assert [saved.number for saved in won] == [base + 1]
+        assert [error.number for error in errors] == [base + 1] * 5
         assert all(error.state == FULL for error in errors)
     assert [r["number"] for r in revisions(store, mine)] == [1, 2, 3, 4, 5]
 

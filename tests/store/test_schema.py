@@ -107,7 +107,7 @@ def test_migrations_and_models_agree(place: DatabaseLocation) -> None:
     engine.dispose()
     store = open_store(place)
     prepare(store)
-    assert save(store, ballot(store)).revision == 1
+    assert save(store, ballot(store)).number == 1
     store.close()
     assert _sql(place, "SELECT version_num FROM alembic_version") == [(VERSIONS[-1],)]
 

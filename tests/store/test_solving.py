@@ -5,14 +5,15 @@ from __future__ import annotations
 import random
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quem.store import solving
-from quem.store.ballots import ClosedError, NotAssignedError, PausedError, SubmittedError
+from quem.store import solving, studies
+from quem.store.assignment import assign_tasks, balanced_orders, least_used
+from quem.store.clock import SILENT_SECONDS, spent_on
 from quem.store.people import (
     EXPERIENCE,
     add_person,
@@ -22,12 +23,17 @@ from quem.store.people import (
     person_named,
     withdraw,
 )
-from quem.store.solving import (
+from quem.store.uploads import add_upload, uploads_of
+from quem.store.work import (
+    ClosedError,
     ElsewhereError,
-    StaleAnswerError,
-    balanced_orders,
-    least_used,
-    spent_on,
+    NotAssignedError,
+    PausedError,
+    StaleError,
+    SubmittedError,
+    last_answer,
+    task_of,
+    tasks_of,
 )
 from tests.store.made import STUDY, at_once
 from tests.store.solving import (
@@ -44,6 +50,7 @@ from tests.store.solving import (
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from quem.store.clock import Running
     from quem.store.engine import Store
 
 
@@ -73,7 +80,7 @@ def test_seven_subjects_and_four_problems(store: Store) -> None:
     orders = []
     for n in range(1, 8):
         with store.read() as c:
-            tasks = solving.tasks_of(c, person_named(c, STUDY, "subject", f"S{n}").key)
+            tasks = tasks_of(c, person_named(c, STUDY, "subject", f"S{n}").key)
         assert tasks[0].practice
         orders.append([one.problem for one in tasks[1:]])
     assert {tuple(sorted(order)) for order in orders} == {PROBLEMS}
@@ -91,9 +98,9 @@ def test_saving(store: Store) -> None:
     assert save(store, gid, 0, "one").number == 1
     again = save(store, gid, 0, "one")
     assert (again.number, again.is_retry) == (1, True)
-    with pytest.raises(StaleAnswerError) as stale:
+    with pytest.raises(StaleError) as stale:
         save(store, gid, 0, "other", client="tab-2")
-    assert (stale.value.number, stale.value.answer.text, stale.value.ended) == (1, "one", False)
+    assert (stale.value.number, stale.value.state.text, stale.value.submitted) == (1, "one", False)
     submitted = save(store, gid, 1, "two", kind="submit")
     assert submitted.is_ended
     assert len(submitted.receipt) == 10
@@ -101,8 +108,8 @@ def test_saving(store: Store) -> None:
         save(store, gid, 2, "three")
     assert save(store, gid, 2, kind="reopen", number=9).kind == "reopen"
     with store.read() as c:
-        mine = solving.task_of_subject(c, subject(store).key, gid)
-        assert solving.last_answer(c, mine).text == "two"
+        mine = task_of(c, subject(store).key, gid)
+        assert last_answer(c, mine).text == "two"
         assert mine.ended is None
     assert save(store, gid, 3, "three").number == 4
     assert save(store, gid, 4, "three", kind="skip").is_ended
@@ -120,7 +127,7 @@ def test_who_may_not_save(store: Store) -> None:
     with pytest.raises(NotAssignedError):
         save(store, gid, 0, files=("nothing",))
     with store.write() as c:
-        solving.set_solving(c, STUDY, "closed", "shell")
+        studies.set_solving(c, STUDY, "closed", "shell")
     with pytest.raises(ClosedError):
         save(store, gid, 0)
     with pytest.raises(ClosedError):
@@ -137,8 +144,8 @@ def test_two_savers_at_once_lose_nothing(store: Store) -> None:
         client = f"tab-{tab}"
         try:
             save(store, gid, 0, client, client=client)
-        except StaleAnswerError as stale:
-            refused.append((client, stale.answer.text))
+        except StaleError as stale:
+            refused.append((client, stale.state.text))
 
     at_once(2, saving)
     assert [{client, kept} for client, kept in refused] == [{"tab-0", "tab-1"}]
@@ -156,7 +163,7 @@ def test_two_savers_at_once_lose_nothing(store: Store) -> None:
     )
 )
 def test_the_clock_agrees_with_a_loop(
-    clock_store: Store, said: list[tuple[solving.Running, int, str]]
+    clock_store: Store, said: list[tuple[Running, int, str]]
 ) -> None:
     """Work, pauses, and absence add up to the time that passed; work is what was heard of."""
     store = clock_store
@@ -166,25 +173,25 @@ def test_the_clock_agrees_with_a_loop(
             name = f"T{len(people_of(c, STUDY, 'subject'))}"
             one = add_person(c, STUDY, "subject", name, "shell", name="")
             rng = random.Random(0)
-            solving.assign_tasks(c, one, ["P1"], rng=rng)
-            gid = solving.tasks_of(c, one.key)[0].public_id
+            assign_tasks(c, one, ["P1"], rng=rng)
+            gid = tasks_of(c, one.key)[0].public_id
             solving.start_task(c, one, gid, "start", None)
         expected = dict.fromkeys(("work", "pause", "away"), 0.0)
         running = "work"
         for now_running, seconds, client in said:
             time.passes(seconds)
-            silent = running == "work" and seconds > solving.SILENT_SECONDS
+            silent = running == "work" and seconds > SILENT_SECONDS
             expected["away" if silent else running] += seconds
             with store.write() as c:
                 solving.run_clock(c, one, gid, client, now_running, take=True)
             running = now_running
         with store.read() as c:
-            mine = solving.task_of_subject(c, one.key, gid)
-            spent = spent_on([mine])[mine.key]
+            mine = task_of(c, one.key, gid)
+            spent = spent_on(mine)
         assert vars(spent) == expected
         time.passes(30)
         with store.read() as c:
-            spent = spent_on([mine])[mine.key]
+            spent = spent_on(mine)
         expected[running] += 30
         assert vars(spent) == expected
 
@@ -202,7 +209,7 @@ def test_the_newest_tab_holds_the_clock(store: Store, monkeypatch: pytest.Monkey
         run(store, gid, client="tab-1")
     run(store, gid, client="tab-2")
     mine = run(store, gid, client="tab-1", take=True)
-    assert spent_on([mine])[mine.key].work == 20
+    assert spent_on(mine).work == 20
 
 
 def test_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,9 +233,9 @@ def test_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SubmittedError):
         save(store, gid, 2, kind="reopen", number=9)
     with store.read() as c:
-        mine = solving.task_of_subject(c, subject(store).key, gid)
-        assert solving.last_answer(c, mine).text == "first"
-        spent = spent_on([mine])[mine.key]
+        mine = task_of(c, subject(store).key, gid)
+        assert last_answer(c, mine).text == "first"
+        spent = spent_on(mine)
         assert 61 <= spent.work + spent.away <= 62
 
 
@@ -238,8 +245,13 @@ def test_withdrawing_leaves_no_word(store: Store, tmp_path: Path) -> None:
     gid = task(store)
     with store.write() as c:
         one = subject(store)
-        about = {"sha256": "ab" * 32, "size": 3, "ending": ".pdf", "name": "zebrafile.pdf"}
-        upload = solving.add_upload(c, one, gid, **about)  # type: ignore[arg-type]
+        about: dict[str, Any] = {
+            "sha256": "ab" * 32,
+            "size": 3,
+            "ending": ".pdf",
+            "name": "zebrafile.pdf",
+        }
+        upload = add_upload(c, one, gid, **about)
         note_replies(c, one, {"field": "zebrareply"})
     assert upload is not None
     save(store, gid, 0, "zebratext", files=(upload.public_id,))
@@ -248,11 +260,27 @@ def test_withdrawing_leaves_no_word(store: Store, tmp_path: Path) -> None:
     with pytest.raises(NotAssignedError):
         save(store, gid, 1)
     with store.read() as c:
-        mine = solving.task_of_subject(c, subject(store).key, gid)
-        assert solving.last_answer(c, mine).text == ""
-        assert solving.uploads_of(c, mine) == []
+        mine = task_of(c, subject(store).key, gid)
+        assert last_answer(c, mine).text == ""
+        assert uploads_of(c, mine) == []
     for path in tmp_path.glob("store.sqlite3*"):
         assert b"zebra" not in path.read_bytes()
+
+
+def test_who_withdraws_while_a_tab_saves_leaves_no_word(store: Store) -> None:
+    """Either the save is first, and its words go, or it is refused."""
+    with_session(store)
+    gid = task(store)
+
+    def work(number: int) -> object:
+        if number:
+            return save(store, gid, 0, "zebratext", client=f"tab-{number}")
+        with store.write() as c:
+            return withdraw(c, subject(store))
+
+    at_once(4, work)
+    with store.read() as c:
+        assert last_answer(c, task_of(c, subject(store).key, gid)).text == ""
 
 
 def test_erasing(store: Store) -> None:
@@ -285,16 +313,16 @@ def test_test_answers_go_when_the_session_opens(store: Store) -> None:
         note_replies(c, subject(store), {EXPERIENCE: "40"})
         withdraw(c, subject(store, "S2"))
     with store.write() as c:
-        solving.discard_solving_trial(c, STUDY, "shell")
-        solving.set_solving(c, STUDY, "open", "shell")
+        studies.discard_solving_trial(c, STUDY, "shell")
+        studies.set_solving(c, STUDY, "open", "shell")
     assert subject(store).consented_at is None
     assert not subject(store, "S2").is_gone
     with store.read() as c:
         assert subject(store).replies == {}
     with store.read() as c:
-        assert solving.tasks_of(c, subject(store).key) == []
+        assert tasks_of(c, subject(store).key) == []
     gid = task(store)
     save(store, gid, 0)
     with store.write() as c:
-        assert solving.discard_solving_trial(c, STUDY, "shell") == []
+        assert studies.discard_solving_trial(c, STUDY, "shell") == []
     assert save(store, gid, 1).number == 2

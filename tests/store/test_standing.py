@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import update
 
-from quem.store.ballots import Group, JudgingPlan
 from quem.store.models import TaskRow
 from quem.store.people import (
     decline,
@@ -21,7 +20,8 @@ from quem.store.people import (
     record_visit,
     revoke_link,
 )
-from quem.store.progress import answers_of, progress_of
+from quem.store.planned import Group, JudgingPlan
+from quem.store.progress import progress_of
 from quem.store.standing import (
     Span,
     counts_by_status,
@@ -30,11 +30,13 @@ from quem.store.standing import (
     task_counts,
 )
 from quem.store.state import Comparison, State
+from quem.store.work import current_state
 from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store.made import BEST_FIRST, PLAN, SOLVERS, STUDY, dealt, judge, prepare, save
 
 if TYPE_CHECKING:
     from quem.store.engine import Store
+    from quem.store.models import Kind
 
 PEOPLE = tuple(f"J{number}" for number in range(1, 10))
 STATUS = {
@@ -68,7 +70,7 @@ def crowd(store: Store) -> Store:
         count = len(held) if STATUS.get(one) == "done" else number // 2
         for place, ballot in enumerate(held[:count]):
             assert ballot.layout is not None
-            kind = "submit" if STATUS.get(one) == "done" or place % 2 else "save"
+            kind: Kind = "submit" if STATUS.get(one) == "done" or place % 2 else "save"
             solvers = tuple(ballot.layout.solvers.values())
             state = WORDS if len(solvers) == len(SOLVERS) else State(ranked=(solvers,))
             save(store, ballot, state, kind=kind)
@@ -102,7 +104,14 @@ def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> No
         found = judges_standing(c, STUDY, plan)
         counts = counts_by_status(c, STUDY, plan)
         tasks = task_counts(c, STUDY, plan)
-        answers, each = share_of_answers(c, STUDY), answers_of(c, STUDY).values()
+        answers = share_of_answers(c, STUDY)
+        ranked = [
+            task
+            for one in progress_of(c, people_of(c, STUDY, "judge"), PLAN)
+            for task in one.tasks
+            if not task.practice
+        ]
+        given = [one.verdict for task in ranked for one in current_state(c, task).comparisons]
     assert [(one.judge.key, one.submitted, one.seconds) for one in found] == [
         (one.judge.key, one.submitted, one.seconds) for one in everybody
     ]
@@ -127,10 +136,7 @@ def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> No
         assert task_count.started == sum(task.status != "new" for task in same)
         assert task_count.done == sum(task.status == "submitted" for task in same)
         assert task_count.minutes == (pytest.approx(median(times) / 60) if times else None)
-    assert (answers.count, answers.equal) == (
-        sum(one.count for one in each),
-        sum(one.equal for one in each),
-    )
+    assert (answers.count, answers.equal) == (len(given), given.count("equal"))
     assert answers.equal > 0
 
 

@@ -19,12 +19,12 @@ from sqlalchemy import create_engine, event, text
 from sqlalchemy.exc import OperationalError
 
 from quem.errors import QuemError
-from quem.store import ballots
-from quem.store.ballots import Saved, current_state
+from quem.store import work
 from quem.store.connecting import BusyError
 from quem.store.engine import LostError, clear_refusals, open_store, store_of
 from quem.store.location import locate_database
 from quem.store.state import State
+from quem.store.work import Saved, current_state
 from tests.patience import SECONDS
 from tests.store.made import BEST_FIRST, STUDY, ballot, judge, prepare, revisions, save
 
@@ -141,7 +141,7 @@ def test_a_locked_database_does_not_hang(store: Store) -> None:
         assert judge(store).id == "J1"
         with store.read() as c:
             assert current_state(c, mine) is not None
-    assert save(store, mine, base=1).revision == 2
+    assert save(store, mine, base=1).number == 2
 
 
 def test_a_writer_waits_for_another_of_its_process_only_so_long(store: Store) -> None:
@@ -200,11 +200,11 @@ def test_a_file_that_is_not_in_its_place_is_not_saved_to(
     assert judge(store).id == "J1"
     put_back()
     assert store.lost == ""
-    assert save(store, mine, base=1).revision == 2
+    assert save(store, mine, base=1).number == 2
     # Also one that is taken away in the middle of a transaction.
     with pytest.raises(LostError), store.write() as c:  # noqa: PT012  at the end of the block
         put_back = take_away(file)
-        ballots.add_seconds(c, mine, 1.0)
+        work.add_seconds(c, mine, 1.0)
     put_back()
     assert [row["number"] for row in revisions(store, mine)] == [1, 2]
 
@@ -304,8 +304,8 @@ def _save_and_fail(store: Store) -> None:
     mine = ballot(store)
     assert mine.layout is not None
     with store.write() as c:
-        change = ballots.Change(0, "tab-00000001", 1, mine.layout.id, BEST_FIRST)
-        ballots.save(c, mine.person_key, mine.public_id, change)
+        change = work.Change("0", "tab-00000001", 1, mine.layout.id, BEST_FIRST)
+        work.save(c, judge(store), mine.public_id, change)
         raise ZeroDivisionError
 
 

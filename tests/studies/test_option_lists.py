@@ -1,4 +1,4 @@
-"""The shipped study of option lists gives Table 1 of the paper, and its README shows it."""
+"""The shipped study of option lists gives Table 1 of the paper."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 import quem
-from tests.docs.pages import table_rows
 from tests.lists.golden import GOLDEN
 
 if TYPE_CHECKING:
@@ -37,7 +36,6 @@ CORRELATIONS = {
     **dict.fromkeys(("nDCGL", "RBPL"), (0.8111071056538127, 0.9182081675086764)),
     "OLAR": (1, 1),
 }
-_CELL = re.compile(r"(Yes|No|[\d.]+)(★?)")
 
 
 @cache
@@ -107,36 +105,6 @@ def test_terminal_and_report_print_the_table(shown: str) -> None:
             assert [word.title(), *holds] in seen
         for word, key in (("tau-b", "kendall"), ("rho", "spearman")):
             assert [word, *(f"{EXPECTED[key][name]:.3f}" for name in names)] in seen
-
-
-def readme_cells() -> dict[str, dict[str, tuple[str, str]]]:
-    """The table of the README: row, measure, and what is printed and starred."""
-    rows = [row for row in table_rows(README) if len(row) == len(NAMES) + 3]
-    head, *body = rows
-    return {
-        row[0]: {
-            name: (match[1], match[2])
-            for name, cell in zip(head, row, strict=True)
-            if name in NAMES and (match := _CELL.fullmatch(cell))
-        }
-        for row in body
-    }
-
-
-def test_readme_shows_the_table() -> None:
-    """Every cell of its table is the printed one, which is the one computed now."""
-    cells = readme_cells()
-    shown = {name: {kind: cells[kind][name] for kind in cells} for name in NAMES}
-    for at, name in enumerate(NAMES):
-        wanted = {
-            kind: (row["printed"][at], "★" if name in row["starred"] else "")
-            for kind, row in TABLE.items()
-        }
-        for word, holds in zip(PROPERTIES, EXPECTED["properties"][name], strict=True):
-            wanted[word.title()] = ("Yes" if holds else "No", "")
-        wanted["Kendall's τ"] = (f"{EXPECTED['kendall'][name]:g}", "")
-        wanted["Spearman's ρ"] = (f"{EXPECTED['spearman'][name]:g}", "")
-        assert shown[name] == wanted
 
 
 def test_readme_explains_with_the_right_numbers() -> None:

@@ -416,7 +416,7 @@ def degradation(cells: pd.DataFrame) -> str:
         leads, shift = (of[of["what"] == what].set_index("noise") for what in ("leads", "shift"))
         columns = [leads["says"], leads["width"] / 2, shift["rmse"], leads["covers"]]
         texts = [
-            " / ".join(f"{column[noise]:.{digits}f}" for noise in NOISES)
+            "/".join(f"{column[noise]:.{digits}f}" for noise in NOISES)
             for column, digits in zip(columns, (0, 1, 1, 0), strict=True)
         ]
         lines.append(f"| {' | '.join([kind.name, *texts])} |")
@@ -427,7 +427,7 @@ def _span(values: pd.Series[float]) -> str:
     if values.isna().all():
         return ""
     low, high = round(values.min()), round(values.max())
-    return f"{low}" if low == high else f"{low} – {high}"
+    return f"{low}" if low == high else f"{low}–{high}"
 
 
 @registered("coverage", count=8, bar=_bar, table=_table)

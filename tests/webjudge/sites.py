@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quem.store.assignment import assign_ballots, assign_labels
-from quem.store.ballots import Change, ballots_of, save
 from quem.store.people import DEFAULT, issue_link, person_named
 from quem.store.state import State
 from quem.store.studies import set_state
+from quem.store.work import Change, save, tasks_of
 from webjudge import open_site
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from flask import Flask
     from flask.testing import FlaskClient
 
+    from quem.store.models import Kind
     from webjudge import Site
 
 SUBJECTS = ("ZORNSUBJ1", "ZORNSUBJ2", "ZORNSUBJ3", "ZORNSUBJ4")
@@ -90,7 +91,7 @@ def rank(
     state: State | None = None,
     *,
     occasion: int = 1,
-    kind: str = "submit",
+    kind: Kind = "submit",
 ) -> None:
     """Save a ranking as a judge's page would; without a state one that differs by judge."""
     with site.store.write() as c:
@@ -98,7 +99,7 @@ def rank(
         assign_ballots(c, judge.key, site.plan)
         ballot = next(
             b
-            for b in ballots_of(c, judge.key)
+            for b in tasks_of(c, judge.key)
             if b.problem == problem and (b.occasion == occasion or b.practice)
         )
         group = site.plan.find(ballot)
@@ -107,8 +108,8 @@ def rank(
         assert ballot.layout is not None
         state = state or _order(group.solvers, f"{judge_id} {problem} {occasion}")
         client, number = f"tab-{judge_id}-{problem}", ballot.head + 1
-        change = Change(ballot.head, client, number, ballot.layout.id, state, kind)
-        save(c, judge.key, ballot.public_id, change)
+        change = Change(ballot.revision, client, number, ballot.layout.id, state, kind)
+        save(c, judge, ballot.public_id, change)
 
 
 def rank_all(site: Site, *judge_ids: str) -> None:

@@ -10,7 +10,7 @@ from urllib.error import HTTPError
 import pytest
 
 from quem.store.people import issue_link, person_named
-from quem.store.solving import last_answer, task_of_subject
+from quem.store.work import last_answer, task_of
 from tests.served import Browserless, waitress_serving
 from tests.store.solving import FakeTime
 from tests.webjudge.solving_sites import task_data, write_solving_study
@@ -165,5 +165,5 @@ def test_no_client_gains_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n
             step(one)
     with site.store.read() as c:
         key = person_named(c, site.id, "subject", "S1").key
-        assert last_answer(c, task_of_subject(c, key, one.gid)).text == "in time"
+        assert last_answer(c, task_of(c, key, one.gid)).text == "in time"
     site.store.close()

@@ -13,7 +13,6 @@ import pytest
 
 from quem.errors import StudyWarning
 from quem.store.audit_log import audit_events
-from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
 from quem.store.models import now
 from quem.store.people import (
@@ -24,6 +23,7 @@ from quem.store.people import (
 )
 from quem.store.state import Comparison, State, Verdict
 from quem.store.studies import reveal, status_of
+from quem.store.work import tasks_of
 from tests.webjudge.sites import (
     SECRETS,
     SUBJECTS,
@@ -213,7 +213,7 @@ def test_trial_rankings_are_discarded_only_on_trial(dashboard: FlaskClient, site
     assert "1 test ranking" in dashboard.get("/dashboard/discard").text
     assert dashboard.post("/dashboard/discard", data=DISCARD).status_code == 303
     with site.store.read() as c:
-        assert ballots_of(c, key_of(site, "J1")) == []
+        assert tasks_of(c, key_of(site, "J1")) == []
     dashboard.post("/dashboard/open")
     rank(site, "J1", "P1")
     for path in ("/dashboard/discard", "/dashboard/discard-and-open"):
@@ -465,7 +465,7 @@ def doing(dashboard: FlaskClient) -> list[str]:
 def repeated(site: Site) -> str:
     """The problem that J1 is given again."""
     with site.store.read() as c:
-        ballots = ballots_of(c, person_named(c, site.id, "judge", "J1").key)
+        ballots = tasks_of(c, person_named(c, site.id, "judge", "J1").key)
     return next(ballot.problem for ballot in ballots if ballot.occasion == 2)
 
 

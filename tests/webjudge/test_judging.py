@@ -11,9 +11,9 @@ from scipy.stats import binomtest
 from sqlalchemy import update
 
 from quem.store import studies
-from quem.store.ballots import ballots_of, current_state
 from quem.store.models import TaskRow, now
 from quem.store.people import issue_link, person_named, revoke_link
+from quem.store.work import current_state, tasks_of
 from tests.served import all_ranked, number_of, write_judging_study
 from tests.webjudge.sites import SUBJECTS, SYSTEM, enter_as, write_site
 from webjudge import create_app, open_site
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from flask.testing import FlaskClient
     from werkzeug.test import TestResponse
 
-    from quem.store.ballots import AssignedBallot
     from webjudge import Site
 
 
@@ -214,9 +213,9 @@ def test_what_is_no_state_is_refused(app: Flask, site: Site, state: object) -> N
     ("changes", "status"),
     [
         ({"base": -1}, 409),
-        ({"base": True}, 409),
+        ({"base": True}, 422),
         ({"base": "0-0123456789ab"}, 409),
-        ({"base": {}}, 409),
+        ({"base": {}}, 422),
         ({"change": -1}, 422),
         ({"change": True}, 422),
         ({"change": 2**40}, 422),
@@ -227,8 +226,8 @@ def test_what_is_no_state_is_refused(app: Flask, site: Site, state: object) -> N
         ({"submit": "yes"}, 422),
         ({"seconds": -1}, 422),
         ({"seconds": "1"}, 422),
-        ({"seconds": float("nan")}, 400),
-        ({"seconds": 10**400}, 400),
+        ({"seconds": float("nan")}, 422),
+        ({"seconds": 10**400}, 422),
         ({"views": {"A": -1}}, 422),
         ({"views": {"A": "1"}}, 422),
         ({"views": {"A": True}}, 422),
@@ -264,7 +263,7 @@ def test_submitting_needs_an_empty_tray(app: Flask, site: Site) -> None:
 @pytest.mark.parametrize(
     ("body", "kind", "status"),
     [
-        (b"{", "application/json", 400),
+        (b"{", "application/json", 422),
         (b"{}", "text/plain", 415),
         (b"[]", "application/json", 422),
         (b"x" * (2 << 20), "application/json", 413),
@@ -374,10 +373,10 @@ def test_working_time_is_no_longer_than_the_group_was_open(app: Flask, site: Sit
     assert 0 < ballot_of_first(site).seconds < 60
 
 
-def ballot_of_first(site: Site) -> AssignedBallot:
+def ballot_of_first(site: Site) -> TaskRow:
     """The first judge's first ballot."""
     with site.store.read() as c:
-        return ballots_of(c, person_named(c, site.id, "judge", "J0").key)[0]
+        return tasks_of(c, person_named(c, site.id, "judge", "J0").key)[0]
 
 
 def opened_an_hour_ago(site: Site) -> None:

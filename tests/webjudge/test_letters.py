@@ -17,7 +17,7 @@ from quem.store.audit_log import audit_events
 from quem.store.models import LetterRow, PersonRow, now
 from quem.store.outbox import KINDS, claim, letters_of, queue_letter
 from quem.store.people import decline, people_of, person_named
-from quem.store.solving import set_solving
+from quem.store.studies import set_solving
 from tests.mail.smtp import MailHost
 from tests.patience import until
 from tests.webjudge.sites import enter_dashboard, make_site, rank, rank_all, set_life

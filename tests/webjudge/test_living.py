@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from quem.store.ballots import ballots_of
 from quem.store.exporting import submitted_rankings
 from quem.store.people import person_named
+from quem.store.work import tasks_of
 from tests.served import all_ranked, number_of, write_judging_study
 from tests.webjudge.sites import enter_dashboard, set_life
 from tests.webjudge.test_judging import data_of, enter, gids, opened_an_hour_ago, put
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from flask.testing import FlaskClient
 
-    from quem.store.ballots import AssignedBallot
+    from quem.store.models import TaskRow
     from webjudge import Site
 
 
@@ -54,10 +54,10 @@ def solution(study: Path, solver: str) -> Path:
     return study.parent / "solutions" / "P0" / f"{solver}.md"
 
 
-def ballots_of_judge(site: Site, judge: str = "J0") -> list[AssignedBallot]:
+def ballots_of_judge(site: Site, judge: str = "J0") -> list[TaskRow]:
     """A judge's ballots."""
     with site.store.read() as c:
-        return ballots_of(c, person_named(c, site.id, "judge", judge).key)
+        return tasks_of(c, person_named(c, site.id, "judge", judge).key)
 
 
 def order_of(site: Site, judge: str = "J0") -> list[list[str]]:
@@ -67,7 +67,7 @@ def order_of(site: Site, judge: str = "J0") -> list[list[str]]:
     from quem.store.models import RevisionRow
 
     with site.store.read() as c:
-        (ballot,) = ballots_of(c, person_named(c, site.id, "judge", judge).key)
+        (ballot,) = tasks_of(c, person_named(c, site.id, "judge", judge).key)
         last = RevisionRow.task_key == ballot.key, RevisionRow.number == ballot.head
         state: dict[str, Any] = c.execute(select(RevisionRow.state).where(*last)).scalar_one()
     return list(state["ranked"])

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from flask.testing import FlaskClient
 
+    from quem.store.models import Life
     from webjudge import Site
 
 QUESTIONS = """{questions: [
@@ -154,7 +155,7 @@ def closing(site: Site, judge: str = "J0") -> dict[str, Any]:
         return person_named(c, site.id, "judge", judge).closing
 
 
-def set_state(site: Site, state: studies.Life) -> None:
+def set_state(site: Site, state: Life) -> None:
     """Let the study be in another state."""
     with site.store.write() as c:
         studies.set_state(c, site.id, state, "shell")

@@ -14,9 +14,9 @@ from PIL import Image
 
 from quem.errors import QuemError
 from quem.solving.closing import close_solving
-from quem.store import solving
+from quem.store import studies, uploads
 from quem.store.people import people_of, person_named
-from quem.store.solving import set_solving
+from quem.store.studies import set_solving
 from quem.studyfile.reading import draft_study, read_study
 from tests.served import number_of
 from tests.store.solving import FakeTime
@@ -187,12 +187,12 @@ def test_a_bomb_and_too_many_files(app: Flask, site: Site, monkeypatch: pytest.M
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("word/document.xml", b" " * 300_000_000)
     assert one.upload(gid, "a.docx", bomb.getvalue()).status_code == 422
-    monkeypatch.setattr("webjudge.solving._MOST_FILES", 3)
+    monkeypatch.setattr("webjudge.solving.MOST_FILES", 3)
     ids = [one.upload(gid, "a.png", png(c)).json["id"] for c in ("red", "blue", "lime")]  # type: ignore[index]
     one.save(gid, 0, "", *ids)
     assert "3 files at most" in one.upload(gid, "b.png", png("black")).text
     one.save(gid, 1, "", ids[0])
-    monkeypatch.setattr(solving, "MOST_OF_SUBJECT", len(png()) * 3 + 20)
+    monkeypatch.setattr(uploads, "MOST_OF_SUBJECT", len(png()) * 3 + 20)
     before = uploaded_files(site)
     assert "200 MB" in one.upload(gid, "b.png", png("black")).text
     assert uploaded_files(site) == before
@@ -465,7 +465,7 @@ def test_what_was_there_is_not_overwritten(app: Flask, site: Site) -> None:
     assert other.read_text() == "by hand\n"
     assert not (site.path.parent / "subjects.csv").exists()
     with site.store.read() as c:
-        assert solving.solving_state(c, site.id) == "open"
+        assert studies.solving_state(c, site.id) == "open"
 
 
 def test_a_system_has_no_solution_when_the_session_is_closed(app: Flask, site: Site) -> None:
@@ -520,7 +520,7 @@ def test_a_session_that_cannot_be_written_stays_open(app: Flask, site: Site) -> 
     with pytest.raises(QuemError, match=r"subjects\.csv: cannot be written"):
         close_solving(site.store, site.spec, site.path, "shell")
     with site.store.read() as c:
-        assert solving.solving_state(c, site.id) == "open"
+        assert studies.solving_state(c, site.id) == "open"
     assert list(site.path.parent.glob(".*")) == []
 
 

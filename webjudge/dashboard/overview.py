@@ -15,15 +15,13 @@ from quem.errors import QuemError
 from quem.store import studies
 from quem.store.audit_log import audit_events
 from quem.store.backup import backup_state
-from quem.store.ballots import ballots_of_judges
 from quem.store.links import count_unlinked
 from quem.store.living import effect_warning
-from quem.store.models import now
+from quem.store.models import Life, now
 from quem.store.outbox import count_failed
 from quem.store.people import people_of
-from quem.store.progress import task_status
+from quem.store.progress import progress_of
 from quem.store.reviewing import count_unreviewed
-from quem.store.solving import solving_state
 from quem.store.standing import (
     WAITED_FOR,
     Span,
@@ -33,6 +31,7 @@ from quem.store.standing import (
     share_of_answers,
     task_counts,
 )
+from quem.store.studies import solving_state
 from quem.studyfile.runs import read_runs
 from webjudge import wording as say
 from webjudge.access import acting, log_out, site
@@ -46,8 +45,7 @@ if TYPE_CHECKING:
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.models import PersonRow
-    from quem.store.progress import Answers
-    from quem.store.standing import JudgeStanding, JudgeStatus, StatusCount
+    from quem.store.standing import Answers, JudgeStanding, JudgeStatus, StatusCount
     from webjudge.site import Site
 
 dashboard = Blueprint("dashboard", __name__, url_prefix="/dashboard")
@@ -62,7 +60,7 @@ _LONGEST_SEARCH = 100
 # Rankings submitted by the last judge before, and that judge's key.
 _PLACE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
 # The states in which something can be done to the study, the word to be typed, and the new state.
-_ACTS: dict[str, tuple[tuple[str, ...], str, studies.Life | None]] = {
+_ACTS: dict[str, tuple[tuple[str, ...], str, Life | None]] = {
     "open": (("trial", "open", "paused", "closed"), "", "open"),
     "pause": (("open", "paused"), "", "paused"),
     "close": (("open", "paused", "closed"), "", "closed"),
@@ -367,10 +365,10 @@ def _tasks(
     """The table of tasks and judges; a cell holds the first time and, if dealt, the second."""
     plan = served.plan
     dealt: defaultdict[tuple[str, int, bool, int], list[tuple[int, str]]] = defaultdict(list)
-    for one in ballots_of_judges(c, [judge.key for judge in judges]):
-        if plan.find(one):
+    for judge in progress_of(c, judges, plan):
+        for one in judge.tasks:
             place = one.problem, one.block, one.practice, one.person_key
-            dealt[place].append((one.occasion, task_status(one)))
+            dealt[place].append((one.occasion, one.status))
     is_blocked = len(plan.groups) < len(plan.parts)
     practice = [(plan.practice, True)] if plan.practice else []
     rows = []

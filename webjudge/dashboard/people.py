@@ -12,6 +12,7 @@ from quem.errors import QuemError
 from quem.solving.closing import close_solving
 from quem.store.audit_log import audit_events
 from quem.store.care import care_of
+from quem.store.clock import spent_on
 from quem.store.exporting import submitted_rankings
 from quem.store.links import PATHS, count_unlinked, unlinked
 from quem.store.people import (
@@ -26,14 +27,9 @@ from quem.store.people import (
     refuse_taken,
     revoke_link,
 )
-from quem.store.solving import (
-    discard_solving_trial,
-    set_solving,
-    solving_state,
-    spent_on,
-    tasks_of,
-)
+from quem.store.studies import discard_solving_trial, set_solving, solving_state
 from quem.store.uploads import UploadFolder
+from quem.store.work import tasks_of
 from quem.studyfile.fields import header_trouble
 from webjudge.access import acting, site
 from webjudge.dashboard.overview import (
@@ -162,7 +158,7 @@ def _subject_row(c: Session, served: Site, one: PersonRow) -> dict[str, Any]:
         "done": ended - skipped,
         "skipped": skipped,
         "total": len(tasks) or total_of(served, "subject"),
-        "seconds": sum(time.work for time in spent_on(tasks).values()),
+        "seconds": sum(spent_on(task).work for task in tasks),
         "experience": one.replies.get(EXPERIENCE, ""),
         "again": one.replies.get(EXPERIENCE_AGAIN, ""),
         "status": next(name for holds, name in statuses if holds),

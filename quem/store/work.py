@@ -1,0 +1,342 @@
+"""The tasks of judges and subjects, and saving them: nothing is lost or overwritten unseen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from sqlalchemy import and_, bindparam, or_, select
+from sqlalchemy.orm import joinedload
+
+from quem.store import clock
+from quem.store.digests import receipt_code
+from quem.store.models import PersonRow, RevisionRow, StudyRow, TaskRow, UploadRow, now
+from quem.store.people import SIGNED_IN, session_values
+from quem.store.state import AnswerState, State
+
+if TYPE_CHECKING:
+    import datetime as dt
+    from collections.abc import Mapping
+
+    from sqlalchemy.orm import Session
+
+    from quem.store.models import Kind
+
+_ENDS = ("submit", "skip", "timeout")
+_SUBMITS = ("submit", "timeout")
+
+
+@dataclass(frozen=True)
+class Change:
+    """A state that a page sends."""
+
+    base: str  # the id of the revision that it was made from
+    client: str  # the tab
+    number: int  # counts up in the tab; with `client` it distinguishes a retry from a new save
+    layout: str = ""  # the id of the layout that the page shows; subjects have none
+    state: State | AnswerState = field(default_factory=State)  # of solvers
+    kind: Kind = "save"
+
+
+@dataclass(frozen=True)
+class Saved:
+    """An acknowledged revision: it is on the disk."""
+
+    number: int
+    revision: str  # its id
+    kind: str
+    at: dt.datetime
+    receipt: str = ""  # empty where nothing was submitted
+    is_retry: bool = field(default=False, compare=False)
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the task has ended with it."""
+        return self.kind in _ENDS
+
+
+class NotAssignedError(Exception):
+    """The person has no such task."""
+
+
+class ClosedError(Exception):
+    """The session is closed."""
+
+
+class PausedError(Exception):
+    """The study is paused, or the clock of the task."""
+
+
+class SubmittedError(Exception):
+    """The task has ended, and has to be reopened before it changes, or its time is over."""
+
+
+class LayoutError(Exception):
+    """The page shows another layout than the task has now."""
+
+
+class ElsewhereError(Exception):
+    """Another tab or device holds the clock."""
+
+
+class StaleError(Exception):
+    """The task has a newer revision than the one that a change was made from."""
+
+    def __init__(self, task: TaskRow, state: State | AnswerState) -> None:
+        self.number, self.revision, self.submitted = task.head, task.revision, task.is_complete
+        self.state: Any = state  # of a judge's task of solvers
+        super().__init__(f"revision {task.head} is newer")
+
+
+# With the layout that holds, and the last revision without the state.
+LOADED = (
+    joinedload(TaskRow.layout),
+    joinedload(TaskRow.last).load_only(
+        RevisionRow.number, RevisionRow.layout, RevisionRow.made_at, raiseload=True
+    ),
+)
+# Each page asks these: a statement that is made once takes half the time.
+_FRESH = select(TaskRow).execution_options(populate_existing=True)
+_OF_PERSON = (
+    _FRESH.options(*LOADED)
+    .where(TaskRow.person_key == bindparam("person"))
+    .order_by(TaskRow.practice.desc(), TaskRow.position, TaskRow.key)
+)
+_THIS = TaskRow.public_id == bindparam("gid"), TaskRow.person_key == bindparam("person")
+_ONE = _FRESH.options(*LOADED).where(*_THIS)
+_LOCKED = _FRESH.where(*_THIS).with_for_update()
+_LOCK_STUDY = {
+    role: select(column).where(StudyRow.id == bindparam("study")).with_for_update(read=True)
+    for role, column in (("judge", StudyRow.state), ("subject", StudyRow.solving))
+}
+# Notes of visits, which change nothing that is a key, need not wait.
+_LOCK_PERSON = (
+    select(PersonRow.withdrawn_at, PersonRow.erased_at)
+    .where(PersonRow.key == bindparam("person"))
+    .with_for_update(read=True, key_share=True)
+)
+# The last revision, and what the same change saved before.
+_EARLIER = select(RevisionRow).where(
+    RevisionRow.task_key == bindparam("task"),
+    or_(
+        RevisionRow.number == bindparam("head"),
+        and_(RevisionRow.client == bindparam("client"), RevisionRow.change == bindparam("change")),
+    ),
+)
+_STATE = select(RevisionRow.state).where(
+    RevisionRow.task_key == bindparam("task"), RevisionRow.number == bindparam("number")
+)
+_DESK = (
+    select(PersonRow, StudyRow.state, TaskRow)
+    .join(StudyRow, StudyRow.id == PersonRow.study_id)
+    .join(
+        TaskRow,
+        and_(TaskRow.person_key == PersonRow.key, TaskRow.public_id == bindparam("gid")),
+        isouter=True,
+    )
+    .options(*LOADED, joinedload(TaskRow.layouts))
+    .where(SIGNED_IN)
+)
+
+
+class Desk(NamedTuple):
+    """What one judge works on, all seen at one moment."""
+
+    judge: PersonRow
+    life: str  # the study's state
+    ballot: TaskRow | None  # None where the judge has no such task
+
+
+def desk_of_session(c: Session, study_id: str, session: str, public_id: str) -> Desk | None:
+    """The judge whose cookie this is, and one of their tasks."""
+    values = {**session_values(study_id, "judge", session), "gid": public_id}
+    row = c.execute(_DESK, values).unique().one_or_none()
+    return Desk(*row) if row else None
+
+
+def tasks_of(c: Session, person_key: int) -> list[TaskRow]:
+    """A person's tasks, in their order."""
+    c.flush()
+    return [_whole(task) for task in c.scalars(_OF_PERSON, {"person": person_key})]
+
+
+def task_of(c: Session, person_key: int, public_id: str, *, lock: bool = False) -> TaskRow:
+    """One of a person's tasks; where it is locked, layouts and revision are loaded when needed."""
+    c.flush()
+    values = {"gid": public_id, "person": person_key}
+    # Not locked in one statement: PostgreSQL would join what was there before it waited.
+    task = c.scalars(_LOCKED if lock else _ONE, values).one_or_none()
+    if task is None:
+        raise NotAssignedError(public_id)
+    return task if lock else _whole(task)
+
+
+def _whole(task: TaskRow) -> TaskRow:
+    """Load the layout of the last revision too, which seldom is another than holds."""
+    _ = task.placed
+    return task
+
+
+def current_state(c: Session, task: TaskRow) -> State:
+    """A judge's last state, of solvers, as far as it fits the layout that holds now.
+
+    Solutions that are no longer there are left out of it, and new ones are in the tray; before
+    the first revision all are.
+    """
+    layout, placed = task.layout, task.placed
+    if layout is None:
+        return State()
+    if task.head == 0:
+        return State(tray=tuple(layout.letters))
+    state = State.stored(_last_state(c, task))
+    if placed is None or placed is layout:
+        return state
+    still = [solver for letter, solver in placed.solvers.items() if letter in layout.solvers]
+    new = (layout.solvers[letter] for letter in task.to_place)
+    return state.renamed({solver: solver for solver in still}, new)
+
+
+def last_answer(c: Session, task: TaskRow) -> AnswerState:
+    """A subject's newest draft of a task; an empty one where there is none."""
+    if task.head == 0:
+        return AnswerState()
+    state = _last_state(c, task)
+    return AnswerState(state["text"], tuple(state["files"]))
+
+
+def _state_of(c: Session, task: TaskRow) -> State | AnswerState:
+    return current_state(c, task) if task.layout_id else last_answer(c, task)
+
+
+def _last_state(c: Session, task: TaskRow) -> dict[str, Any]:
+    state: dict[str, Any] = c.execute(_STATE, {"task": task.key, "number": task.head}).scalar_one()
+    return state
+
+
+def save(
+    c: Session,
+    person: PersonRow,
+    public_id: str,
+    change: Change,
+    seconds: float = 0.0,
+    views: Mapping[str, float] | None = None,
+) -> Saved:
+    """Append a revision, and add the working time that led to it."""
+    life = lock_session(c, person)
+    task = task_of(c, person.key, public_id, lock=True)
+    this = {"client": change.client, "change": change.number}
+    earlier = c.scalars(_EARLIER, {"task": task.key, "head": task.head, **this}).all()
+    task.last = next((one for one in earlier if one.number == task.head), None)
+    for one in earlier:
+        if (one.client, one.change) == (change.client, change.number):
+            return _acknowledged(task, one, is_retry=True)
+    _require_fit(c, task, change, life)
+    if change.kind != "reopen":
+        require_running(task)
+    elif task.last is None or task.ended == "timeout" or clock.is_over(task):
+        raise SubmittedError
+    elif not task.is_complete:
+        return Saved(task.head, task.revision, change.kind, task.last.made_at)
+    else:
+        change = replace(change, state=_state_of(c, task))
+    if isinstance(change.state, AnswerState):
+        _require_uploads(c, task, change.state)
+    if person.role == "subject":
+        clock.tick(task, change.kind)
+    _add_times(task, seconds, views or {})
+    return _acknowledged(task, append(c, task, change))
+
+
+def _require_fit(c: Session, task: TaskRow, change: Change, life: str) -> None:
+    """Refuse a change of what is not open, or was changed since."""
+    if life == "closed":
+        raise ClosedError
+    if life == "paused":
+        raise PausedError
+    if task.opened_at is None:
+        raise NotAssignedError(task.public_id)
+    if change.layout != (task.layout_id or ""):
+        raise LayoutError
+    if change.base != task.revision:
+        raise StaleError(task, _state_of(c, task))
+
+
+def lock_session(c: Session, person: PersonRow) -> str:
+    """The state of the session of a person, who is there yet.
+
+    Closing the session and erasing the person wait for this transaction. Everybody locks in the
+    order study, person, task, so that nobody waits in a circle.
+    """
+    life: str = c.execute(_LOCK_STUDY[person.role], {"study": person.study_id}).scalar_one()
+    if any(c.execute(_LOCK_PERSON, {"person": person.key}).one()):
+        # What is saved now would bring back the words of who was just erased.
+        raise NotAssignedError
+    return life
+
+
+def require_running(task: TaskRow) -> None:
+    """Refuse what comes in a pause, or when the task has ended or its time is over."""
+    if task.is_complete or clock.is_over(task):
+        raise SubmittedError
+    if task.running == "pause":
+        raise PausedError
+
+
+def append(c: Session, task: TaskRow, change: Change) -> RevisionRow:
+    """Append a revision, whatever it was made from."""
+    revision = RevisionRow(
+        task_key=task.key,
+        number=task.head + 1,
+        base=task.head,
+        kind=change.kind,
+        layout=change.layout,
+        state=change.state.to_json(),
+        client=change.client,
+        change=change.number,
+        made_at=now(),
+    )
+    c.add(revision)
+    task.head, task.last = revision.number, revision
+    task.ended = change.kind if change.kind in _ENDS else None
+    if change.kind in _SUBMITS:
+        task.submitted = task.head
+    c.flush()
+    return revision
+
+
+def _acknowledged(task: TaskRow, revision: RevisionRow, *, is_retry: bool = False) -> Saved:
+    number, kind, receipt = revision.number, revision.kind, ""
+    if kind in _SUBMITS:
+        receipt = receipt_code(task.public_id, number, revision.state)
+    return Saved(number, revision.id, kind, revision.made_at, receipt, is_retry)
+
+
+def _require_uploads(c: Session, task: TaskRow, answer: AnswerState) -> None:
+    """Refuse files that were not uploaded to the task."""
+    held = c.scalars(select(UploadRow.public_id).where(UploadRow.task_key == task.key))
+    if not set(answer.files) <= set(held):
+        raise NotAssignedError(task.public_id)
+
+
+def add_seconds(
+    c: Session, task: TaskRow, seconds: float, views: Mapping[str, float] | None = None
+) -> None:
+    """Add working time of a judge's pages."""
+    # Two pages may add at the same time: what they read before is not what is there now.
+    held = c.get(TaskRow, task.key, populate_existing=True, with_for_update=True)
+    if held:
+        _add_times(held, seconds, views or {})
+
+
+def _add_times(task: TaskRow, seconds: float, views: Mapping[str, float]) -> None:
+    """Add working time, of which there cannot be more than time since the task was opened."""
+    if task.opened_at is None:
+        return
+    most = (now() - task.opened_at).total_seconds()
+
+    def total(before: float, spent: float) -> float:
+        return max(before, min(before + max(spent, 0.0), most))
+
+    task.seconds = total(task.seconds, seconds)
+    viewed = {name: total(task.views.get(name, 0.0), spent) for name, spent in views.items()}
+    task.views = {**task.views, **{name: seen for name, seen in viewed.items() if views[name] > 0}}

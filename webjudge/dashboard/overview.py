@@ -298,7 +298,9 @@ def _overview(c: Session, served: Site) -> dict[str, Any]:
         "backup_failure": backup.failure or served.troubles.get("backup", ""),
         "affected": [effect_warning(effect).message for effect in served.effects(c)],
         "warnings": [
-            one.message.removeprefix(f"{served.path.parent}/") for one in served.live_warnings()
+            one.message.removeprefix(f"{served.path.parent}/")
+            # Nothing can be replaced in a closed study.
+            for one in (served.live_warnings() if page["state"] != "closed" else ())
         ],
         "unreadable": served.unreadable(),
         "unreviewed": count_unreviewed(c, served.id, served.solutions),

@@ -105,14 +105,16 @@ _OF_PERSON = (
 _THIS = TaskRow.public_id == bindparam("gid"), TaskRow.person_key == bindparam("person")
 _ONE = _FRESH.options(*LOADED).where(*_THIS)
 _LOCKED = _FRESH.where(*_THIS).with_for_update()
+# Of columns, not of rows: the mapper would take longer than the database.
+_STUDY, _PERSON = StudyRow.__table__.c, PersonRow.__table__.c
 _LOCK_STUDY = {
-    role: select(column).where(StudyRow.id == bindparam("study")).with_for_update(read=True)
-    for role, column in (("judge", StudyRow.state), ("subject", StudyRow.solving))
+    role: select(column).where(_STUDY.id == bindparam("study")).with_for_update(read=True)
+    for role, column in (("judge", _STUDY.state), ("subject", _STUDY.solving))
 }
 # Notes of visits, which change nothing that is a key, need not wait.
 _LOCK_PERSON = (
-    select(PersonRow.withdrawn_at, PersonRow.erased_at)
-    .where(PersonRow.key == bindparam("person"))
+    select(_PERSON.withdrawn_at, _PERSON.erased_at)
+    .where(_PERSON.key == bindparam("person"))
     .with_for_update(read=True, key_share=True)
 )
 # The last revision, and what the same change saved before.

@@ -205,7 +205,7 @@ def page_text(sheet: Sheet | None, address: Callable[..., str] | None = None) ->
 
 @cache
 def _phrases(_language: str) -> tuple[str, Phrases]:
-    """What stands in the place of a part that is gone, or of other parts, in a language."""
+    """The words in the place of a part that is gone, and of formulas and rows that are not shown."""
     return _phrase("gone"), Phrases(_phrase("formula"), partial(_phrase, "more"))
 
 

@@ -375,7 +375,7 @@ class Judging(StudyPart):
         description="Whether judges [guess who made solutions](../how-to/blinding.md#measure-it).",
     )
     after: HttpsUrl = Field(
-        "", description="Where judges and subjects go on, from a button on their last page."
+        "", description="Where judges and subjects continue, by a button on their last page."
     )
 
 

@@ -166,7 +166,7 @@ def test_the_last_page_leads_on_once_all_is_submitted(tmp_path: Path) -> None:
 def test_only_https_leads_on(tmp_path: Path, address: str) -> None:
     """Nor does an address whose host could be mistaken."""
     study = write_site(tmp_path, judging=f'{{after: "{address}"}}')
-    with pytest.raises(QuemError, match="judging.after: .* is not an https address"):
+    with pytest.raises(QuemError, match=r"judging.after: .* is not an https address"):
         read_study(study)
 
 

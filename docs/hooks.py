@@ -1,4 +1,4 @@
-"""What the documentation site shows beside docs/: README, changelog, studies, commands, the API.
+"""What the documentation site shows beside docs/: README, studies, commands, the API, a task.
 
 The pages link to each other as files of the repository, so that they can be read there as well.
 `on_page_markdown` turns these links into links of the site, or into plain text where they lead to
@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import posixpath
 import re
+import runpy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +41,8 @@ TAKEN = {
         for readme in sorted(ROOT.glob("studies/*/README.md"))
     },
 }
-_PAGE_OF = {source: page for page, source in TAKEN.items()}
+_TRY = "docs/make_try.py"
+_PAGE_OF = {_TRY: "try/index.html"} | {source: page for page, source in TAKEN.items()}
 _WIDTH = 90  # characters of the help
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 _DECLARED = re.compile(r"<!-- (?P<what>keys|columns) of (?P<kind>\w+) -->")
@@ -54,6 +56,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made["reference/api.md"] = "\n".join(_api())
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
+    for path, content in runpy.run_path(str(ROOT / _TRY))["try_files"]().items():
+        files.append(File.generated(config, f"try/{path}", content=content))
     return files
 
 

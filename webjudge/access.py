@@ -195,7 +195,8 @@ def enter(path: str, token: str) -> Response:
     page = "dashboard.setup.steps" if to_set_up else _HOMES[role]
     with site().store.write() as c:
         held = sign_in(c, person)
-    response = redirect(url_for(page), code=303)
+    gid = request.args.get("task") if role == "judge" else None
+    response = redirect(url_for("judge.task", gid=gid) if gid else url_for(page), code=303)
     response.set_cookie(_cookie(role), held, max_age=_SECONDS[role], **_cookie_options())
     return response
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from flask import abort, get_template_attribute, render_template, request, url_for
 from markupsafe import Markup
@@ -176,6 +177,8 @@ def home_page(
         "next": next_task(tasks),
         "done": bool(counting)
         and not any(task["state"] in ("new", "started") for task in counting),
+        "after": site.spec.judging.after,
+        "after_host": urlsplit(site.spec.judging.after).netloc,
         # The task whose submission led to this page.
         "just": next((t for t in tasks if t["gid"] == request.args.get("submitted")), None),
     }

@@ -17,6 +17,7 @@ from quem.commands.options import (
     conversion_progress,
     database_option,
     study_argument,
+    study_in,
     unsandboxed_option,
 )
 
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@study_argument(default=".")
+@study_argument(required=False)
+@click.option(
+    "--demo", is_flag=True, help="Serve a made-up study, at a judge's task; nothing is kept."
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -70,9 +74,11 @@ if TYPE_CHECKING:
 )
 @keep_option("--backup-keep")
 @unsandboxed_option
-@click.option("--open", "open_browser", is_flag=True, help="Open the dashboard in a browser.")
+@click.option(
+    "--open", "open_browser", is_flag=True, help="Open the dashboard, or the demo, in a browser."
+)
 def serve(
-    study: Path,
+    study: Path | None,
     host: str,
     port: int,
     database: str | None,
@@ -82,11 +88,12 @@ def serve(
     every: float,
     keep: int,
     *,
+    demo: bool,
     behind_proxy: bool,
     unsandboxed: bool,
     open_browser: bool,
 ) -> None:
-    """Run a judging session of STUDY.
+    """Run a judging session of STUDY, or of the study in this folder.
 
     Shows the private link of each organizer, judge, and subject once, when it is made: on a
     terminal, or else in a file that only you can read.
@@ -106,6 +113,9 @@ def serve(
     # That requests wait for a thread for some milliseconds is no news.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
     gc.enable()  # which the command line switched off: a server runs for long
+    if demo:
+        study, database = _made_up_study(click.get_current_context())
+    study = study or study_in(Path())
     place = locate_database(study, database)
     if backup:
         refuse_server(place)
@@ -121,11 +131,12 @@ def serve(
         post.keep(housekeeping)
         with clear_refusals(site.store.place):
             base = url or f"http://{_shown_host(host)}:{server.port}"
-            dashboard = _hand_over_links(site, base, links)
-        click.echo("Links are shown once. Stop with Ctrl-C.", err=True)
+            first = _show_demo(site, base) if demo else _hand_over_links(site, base, links)
+        once = "All of it is deleted at the end." if demo else "Links are shown once."
+        click.echo(f"{once} Stop with Ctrl-C.", err=True)
         sys.stdout.flush()
         if open_browser:
-            click.launch(dashboard)
+            click.launch(first)
         housekeeping.start()
         try:
             number = server.run()
@@ -135,6 +146,45 @@ def serve(
             site.store.close()
     if number == signal.SIGINT:
         raise KeyboardInterrupt
+
+
+def _made_up_study(context: click.Context) -> tuple[Path, str]:
+    """A copy of a made-up study, and its database, in a folder that is deleted at the end."""
+    import shutil
+    from tempfile import TemporaryDirectory
+
+    from click.core import ParameterSource
+
+    from quem.resources import resource
+
+    for one in context.command.params:
+        is_given = context.get_parameter_source(one.name or "") is ParameterSource.COMMANDLINE
+        if is_given and one.name not in ("demo", "port", "open_browser"):
+            name = "STUDY" if one.name == "study" else one.opts[0]
+            raise click.UsageError(f"--demo takes --port and --open alone; leave out {name}")
+    folder = Path(context.with_resource(TemporaryDirectory(prefix="quem-demo-")))
+    # What an earlier session may have left beside it.
+    left = shutil.ignore_patterns("*.sqlite3*", "*-report")
+    shutil.copytree(resource("studies") / "cooling-plans", folder, ignore=left, dirs_exist_ok=True)
+    return folder / "study.yaml", str(folder / "study.sqlite3")
+
+
+def _show_demo(site: Site, base: str) -> str:
+    """Show the links of a judge's first task, which is given, and of the dashboard."""
+    from quem.store.assignment import assign_ballots
+    from quem.store.people import DEFAULT, consent, issue_link, person_named
+    from quem.store.work import tasks_of
+
+    with site.store.write() as c:
+        judge = person_named(c, site.id, "judge", site.spec.judges[0].id)
+        consent(c, judge)
+        assign_ballots(c, judge.key, site.plan)
+        task = next(one for one in tasks_of(c, judge.key) if not one.practice)
+        link = f"{base}/j/{issue_link(c, judge, 'shell')}?task={task.public_id}"
+        organizer = person_named(c, site.id, "organizer", DEFAULT)
+        dashboard = f"{base}/d/{issue_link(c, organizer, 'shell')}"
+    click.echo(f"Judge's task: {link}\nDashboard: {dashboard}")
+    return link
 
 
 def _listen(app: Flask, host: str, port: int, *, behind_proxy: bool) -> Server:

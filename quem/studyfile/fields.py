@@ -27,6 +27,7 @@ _LONGEST_ID = 100
 _DECIMAL_COMMA = re.compile(r"\s*([+-]?\d+),(\d+)\s*", re.ASCII)
 _WORD = r"[\w!#$%&'*+/=?^`{|}~-]+"
 _ADDRESS = re.compile(rf"{_WORD}(\.{_WORD})*@[\w-]+(\.[\w-]+)*", re.ASCII)
+_HTTPS = re.compile(r"https://[\w.-]+(:\d+)?([/?#]\S*)?", re.ASCII)
 _PERCENT = re.compile(r"\s*(\d+(?:[.,]\d+)?)\s*%\s*", re.ASCII)
 
 
@@ -66,6 +67,14 @@ def address_trouble(text: str) -> str:
 def _address(text: str) -> str:
     if text and (trouble := address_trouble(text)):
         raise ValueError(trouble)
+    return text
+
+
+def _https(text: str) -> str:
+    if text and not _HTTPS.fullmatch(text):
+        raise ValueError(
+            f"{text[:60]!r} is not an https address; use a value such as https://example.org/done"
+        )
     return text
 
 
@@ -146,6 +155,7 @@ HeaderLine = Annotated[Line, AfterValidator(_header)]
 EmailAddress = Annotated[
     Line, AfterValidator(_address), allowed("email address, such as amy@example.org")
 ]
+HttpsUrl = Annotated[Line, AfterValidator(_https), allowed("address that begins with `https://`")]
 FileName = Annotated[Line, allowed("file name")]
 FolderName = Annotated[Line, allowed("folder")]
 ColumnName = Annotated[Line, allowed("column")]

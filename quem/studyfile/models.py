@@ -24,6 +24,7 @@ from quem.studyfile.fields import (
     FileName,
     FolderName,
     HeaderLine,
+    HttpsUrl,
     Id,
     Level,
     Line,
@@ -372,6 +373,9 @@ class Judging(StudyPart):
     ask_maker: bool = Field(
         default=False,
         description="Whether judges [guess who made solutions](../how-to/blinding.md#measure-it).",
+    )
+    after: HttpsUrl = Field(
+        "", description="Where judges and subjects continue, by a button on their last page."
     )
 
 

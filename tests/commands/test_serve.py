@@ -176,6 +176,36 @@ def test_the_shipped_study_is_served(tmp_path: Path) -> None:
         assert 'data-solution="G"' in browser.get(f"/judge/g/{browser.groups()[1]}")
 
 
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_demo_opens_at_a_task_and_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
+    """Without a study, consent, or briefing; its folder goes with the server."""
+    # Not even a database that the environment names is used.
+    own = {"TMPDIR": str(tmp_path), "QUEM_DATABASE_URL": str(tmp_path / "none" / "a.sqlite3")}
+    command = [*QUEM, "serve", "--demo", "--port", "0"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, **own}
+    )
+    assert process.stdout is not None
+    task, dashboard = (process.stdout.readline().split()[-1] for _ in range(2))
+    browser = Browserless(task.partition("/j/")[0])
+    assert 'id="group-data"' in browser.get(task)
+    assert "Test mode" in browser.get(dashboard)
+    assert [path.name[:10] for path in tmp_path.iterdir()] == ["quem-demo-"]
+    process.send_signal(how)
+    process.communicate(timeout=SECONDS)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("more", [("study.yaml",), ("--database", "x"), ("--url", "https://a.org")])
+def test_a_demo_takes_nothing_besides(
+    more: tuple[str, ...], quem_command: Callable[..., Outcome]
+) -> None:
+    """What it would not heed is refused by its name."""
+    code, _, err = quem_command("serve", "--demo", *more)
+    assert code == 2
+    assert f"leave out {'STUDY' if len(more) == 1 else more[0]}" in err
+
+
 @pytest.mark.parametrize(
     ("break_it", "message"),
     [

@@ -130,8 +130,8 @@ def test_letters_are_in_the_judges_language(app: Flask, site: Site) -> None:
     """As far as the study file names it; the dashboard around them is in English."""
     client = enter_dashboard(app, site)
     key = {j.id: j.key for j in _judges(site)}
-    french = client.get(f"/dashboard/judges/{key['J1']}/invitation").text
-    spanish = client.get(f"/dashboard/judges/{key['J2']}/invitation").text
+    french = client.get(f"/dashboard/people/{key['J1']}/invitation").text
+    spanish = client.get(f"/dashboard/people/{key['J2']}/invitation").text
     assert "Bonjour Judge J1," in french
     assert "Hola, Judge J2:" in spanish
     assert '<textarea id="message-1" lang="es"' in spanish

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import func, select, update
 
+from quem.errors import QuemError
 from quem.store.audit_log import audit_events
 from quem.store.models import TaskRow
-from quem.store.people import person_named
+from quem.store.people import finish, person_named
 from quem.store.studies import set_state
+from quem.studyfile.reading import read_study
 from tests.served import all_ranked, number_of
 from tests.webjudge.sites import (
     enter_as,
@@ -20,9 +22,11 @@ from tests.webjudge.sites import (
     rank,
     rank_all,
     set_life,
+    write_site,
 )
+from tests.webjudge.solving_sites import Solver, write_solving_study
 from tests.webjudge.test_judging import data_of, gids, put
-from webjudge import create_app
+from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -121,6 +125,49 @@ def test_the_last_page_counts_and_lists_receipts(app: Flask, site: Site) -> None
     assert re.findall(r"receipt ([0-9a-f]{10})", answer.text) == codes
     assert len(codes) == 2
     assert "attachment" in answer.headers["Content-Disposition"]
+
+
+AFTER = "https://app.example.com/complete?cc=C1&x=2"
+BUTTON = (
+    f'href="{AFTER.replace("&", "&amp;")}" rel="noopener noreferrer">To finish, continue to app.'
+)
+
+
+def test_the_last_page_leads_on_once_all_is_submitted(tmp_path: Path) -> None:
+    """Required questions come first; the same button ends a solving session."""
+    question = "{id: q, about: study, kind: text, text: Why?, required: true}"
+    site = make_site(tmp_path / "judged", judging=f"{{after: '{AFTER}', questions: [{question}]}}")
+    client = enter_as(create_app(site), site, "J1")
+    rank_all(site, "J1")
+    assert "Why?" in (page := client.get("/judge/done").text)
+    assert BUTTON not in page
+    client.post("/judge/answers", data={"question-0": "So."})
+    answer = client.get("/judge/done")
+    assert BUTTON in answer.text
+    assert "You can close this page" not in answer.text
+    assert answer.headers["Referrer-Policy"] == "no-referrer"
+    site.store.close()
+    (tmp_path / "solved").mkdir()
+    study = write_solving_study(tmp_path / "solved", solving="order: fixed")
+    study.write_text(f"{study.read_text()}judging: {{after: '{AFTER}'}}\n")
+    site = open_site(study)
+    one = Solver(create_app(site), site, "S1")
+    assert BUTTON not in one.client.get("/solve").text
+    with site.store.write() as c:
+        finish(c, person_named(c, site.id, "subject", "S1"))
+    assert BUTTON in one.client.get("/solve").text
+    site.store.close()
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["http://a.org", "javascript:alert(1)", "https://", "https://a@b.org", "https://a\\\\@b.org"],
+)
+def test_only_https_leads_on(tmp_path: Path, address: str) -> None:
+    """Nor does an address whose host could be mistaken."""
+    study = write_site(tmp_path, judging=f'{{after: "{address}"}}')
+    with pytest.raises(QuemError, match=r"judging.after: .* is not an https address"):
+        read_study(study)
 
 
 def test_paused_judges_read_and_save_nothing(app: Flask, site: Site) -> None:

@@ -1,4 +1,4 @@
-"""What the documentation site shows beside docs/: README, studies, commands, the API, a task.
+"""What the site shows beside docs/: README, studies, commands, cheat sheets, the API, a task.
 
 The pages link to each other as files of the repository, so that they can be read there as well.
 `on_page_markdown` turns these links into links of the site, or into plain text where they lead to
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from make_tables import cheat_sheets, llms
 from mkdocs.structure.files import File
 
 import quem
@@ -53,7 +54,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made from other files, and from the code."""
     made = {page: (ROOT / source).read_text(encoding="utf-8") for page, source in TAKEN.items()}
     made["reference/commands.md"] = "\n".join(_commands())
+    made["reference/cheat-sheets.md"] = cheat_sheets()
     made["reference/api.md"] = "\n".join(_api())
+    pages = {file.src_uri: file.content_string for file in files.documentation_pages()}
+    made["llms.txt"] = llms(config.site_description or "", config.nav or [], pages | made)
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     for path, content in runpy.run_path(str(ROOT / _TRY))["try_files"]().items():
@@ -115,7 +119,7 @@ def _help(command: click.Command, context: click.Context) -> str:
 
 def _api() -> Iterator[str]:
     """Each public name, where it is defined."""
-    yield "# Python, from the docstrings\n"
+    yield "# Python, from the docstrings\n\nWhat each name of `quem` does, takes, and gives.\n"
     for name in quem.__all__:
         if not name.startswith("__"):
             defined = getattr(quem, name)

@@ -3,26 +3,31 @@
 The models in ``quem.studyfile`` declare each key with its default, its choices and its help. A
 table of a page holds the keys of those sections that it has a row of already. The measures are
 those of ``quem.lists``; remedies of warnings are those of the rules that declare them.
+The site also has cheat sheets and llms.txt, which `docs/hooks.py` takes from here.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
+from jinja2 import ChainableUndefined, Environment, FileSystemLoader
 from pydantic import BaseModel
 
+from quem.cli import main
+from quem.kinds import presentations
 from quem.lists import DEFINITIONS
 from quem.studyfile.dialogue import DialogueSpec
-from quem.studyfile.models import ExperienceSpec
+from quem.studyfile.models import ExperienceSettings, ExperienceSpec, Judging
 from quem.studyfile.options import OptionsSpec
 from quem.studyfile.relevance import RelevanceSpec
 from quem.studyfile.retrieval import RetrievalSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from pydantic.fields import FieldInfo
 
@@ -181,6 +186,82 @@ def with_remedies() -> str:
             flags=re.MULTILINE,
         )
     return text
+
+
+def cheat_sheets() -> str:
+    """Write what organizers, judges, and statisticians use most, a page each."""
+    commands = ((f"`quem {name}`", one.help) for name, one in main.commands.items())
+    tables = ((f"`{one.stem}.csv`", one.meaning) for one in presentations()["experience"].tables)
+    parts = (
+        "# Cheat sheets",
+        "After this page you know what organizers, judges, and statisticians use most.",
+        "## Organizer",
+        _columns(("command", "what it does"), ((name, _first(text)) for name, text in commands)),
+        _settings("judging", Judging),
+        "## Judge",
+        *map(_of_judges, (None, ("0", "1", "2"))),
+        "## Statistician",
+        _settings("analysis", ExperienceSettings),
+        _columns(("file", "content"), tables),
+        _columns(("warning", "what to do"), ((f"`{one}`", do) for one, do in _estimates())),
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _first(text: str | None) -> str:
+    return inspect.cleandoc(text or "").split("\n\n")[0].replace("\n", " ")
+
+
+def _columns(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = (head, ["---"] * len(head), *rows)
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _settings(section: str, model: type[BaseModel]) -> str:
+    keys = (key for key in keys_of(model, f"{section}.") if key.section == section)
+    return _HEAD + "".join(map(_row, keys)).rstrip("\n")
+
+
+def _of_judges(labels: Sequence[str] | None) -> str:
+    """The help of the judge's page: its steps and keys, where labels are given those of grading."""
+    templates = Environment(
+        loader=FileSystemLoader(FOLDER.parent / "templates"),
+        undefined=ChainableUndefined,
+        autoescape=True,
+    )
+    templates.globals["_"] = lambda text: text
+    page = templates.get_template("judge/dialogs.html").render(labels=labels, languages={})
+    page = page[page.index('<dialog id="help"') :].partition("</dialog>")[0]
+    (title,) = re.findall(r"<h2[^>]*>(.*)</h2>", page)
+    steps = (f"1. {step}" for step in re.findall(r"<li>(.*)</li>", page))
+    keys = re.findall(r"<tr><td>(.*)</td><td>(.*)</td></tr>", page)
+    return f"### {title}\n\n" + "\n".join(steps) + "\n\n" + _columns(("key", "action"), keys)
+
+
+def _estimates() -> list[tuple[str, str]]:
+    """Each warning of an estimate, with what to do."""
+    section = WARNINGS.read_text(encoding="utf-8").split("\n## Estimates\n")[1].split("\n## ")[0]
+    return re.findall(r"^\| `([\w-]+)` \|.*\| (.*) \|$", section, re.MULTILINE)
+
+
+def llms(about: str, nav: Sequence[Mapping[str, Any]], pages: Mapping[str, str]) -> str:
+    """Write llms.txt: each page of the navigation, with its first sentence."""
+    lines = [f"# quem\n\n> {about}"]
+    for part in nav:
+        for title, inside in part.items():
+            if isinstance(inside, str):
+                continue
+            lines.append(f"\n## {title}\n")
+            for name, page in (item for entry in inside for item in entry.items()):
+                address = f"{page.removesuffix('.md')}.html"
+                lines.append(f"- [{name}]({address}): {_first_sentence(pages[page])}")
+    return "\n".join(lines) + "\n"
+
+
+def _first_sentence(page: str) -> str:
+    """The first sentence of a page, without its links."""
+    text = page.split("\n\n")[1].replace("\n", " ")
+    return re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", re.split(r"(?<=[.:])\s", text)[0])
 
 
 if __name__ == "__main__":

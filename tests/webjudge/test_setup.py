@@ -274,7 +274,7 @@ def test_one_button_opens_and_shows_links(site: Site, client: FlaskClient) -> No
     """What is typed is saved, the study is open, and its links are shown; or it is said why not."""
     button = "Open the study and show links"
     assert button not in client.get(SETUP).text
-    sent = {"shown": seen(client), "years-maria": "4", "names": "Amy", "then": "open"}
+    sent = {"shown": seen(client), "years-maria": "4", "then": "open"}
     lacking = client.post(SETUP, data=sent, follow_redirects=True).text
     assert "The consent form is not written" in lacking
     assert "Test mode" in lacking
@@ -282,6 +282,8 @@ def test_one_button_opens_and_shows_links(site: Site, client: FlaskClient) -> No
         (site.path.parent / f"{text}.md").write_text("Do.\n")
     assert button in client.get(SETUP).text
     sent = {"shown": seen(client), "name": "Lena", "then": "open"}
+    assert "No judges are named" in client.post(SETUP, data=sent, follow_redirects=True).text
+    sent = {"shown": seen(client), "names": "Amy", "then": "open"}
     assert "solutions are not reviewed" in client.post(SETUP, data=sent).text
     assert "Test mode" in client.get("/dashboard").text
     shown = client.post(SETUP, data=sent | {"sure": "yes"}).text

@@ -91,11 +91,12 @@ def save() -> AnyResponse | tuple[str, int] | str:
     return redirect(url_for("dashboard.setup.steps"), code=303)
 
 
-def _may_open() -> bool:
-    """Whether nothing is lacking, and no test ranking has to be decided about."""
+def _may_open(*asked: str) -> bool:
+    """Whether nothing but what is asked for is lacking, and no test ranking is to be decided."""
     with site().store.read() as c:
         is_new = status_of(c, site().id).state == "trial" and not started_rankings(c, site())
-        return is_new and not site().lacking(c) and not site().unreadable()
+        lacking = site().lacking(c).keys() - {*asked}
+        return is_new and not lacking and not site().unreadable()
 
 
 def _entered(now: dict[str, str]) -> tuple[dict[str, str], list[dict[str, str]]]:
@@ -149,7 +150,7 @@ def _page(**values: Any) -> str:  # noqa: ANN401  what was entered, and what is 
         "unwritten": unwritten,
         "lacking": lacking,
         "unreadable": current.unreadable(),
-        "may_open": _may_open(),
+        "may_open": _may_open("people", "judges"),
         **links_begin(),
     }
     return dashboard_page("setup.html", **page | values)

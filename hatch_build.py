@@ -7,12 +7,13 @@ import re
 import shutil
 import subprocess
 import tempfile
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from gettext import c2py
 from pathlib import Path
 from typing import Any
 
 from babel import Locale
+from babel.dates import format_date
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -135,11 +136,13 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
 
 def compile_texts(folder: Path) -> None:
-    """Compile catalogs for gettext, and write the texts of scripts as JSON, by plural category."""
-    for path in folder.glob("*.po"):
+    """Compile catalogs for gettext, and write dates, and the texts of scripts by plural category."""
+    dates = {"en": _dates(Locale("en", "GB"))}
+    for path in sorted(folder.glob("*.po")):
         locale = Locale.parse(path.stem, sep="-")
         with path.open("rb") as source:
             catalog = read_po(source, locale=locale)
+        dates[path.stem] = _dates(locale)
         # A build comes to the same bytes at any time.
         catalog.creation_date = catalog.revision_date = datetime.fromtimestamp(0, UTC)
         with path.with_suffix(".mo").open("wb") as target:
@@ -157,6 +160,13 @@ def compile_texts(folder: Path) -> None:
                 words[names[0]] = {rule(n): forms[form(n)] for n in range(1000)}
         text = json.dumps(words, ensure_ascii=False)
         path.with_suffix(".json").write_text(text, encoding="utf-8")
+    (folder / "dates.json").write_text(json.dumps(dates, ensure_ascii=False), encoding="utf-8")
+
+
+def _dates(locale: Locale) -> list[str]:
+    """How a day of each month is written, with places for day and year."""
+    days = (format_date(date(2222, month, 28), "long", locale) for month in range(1, 13))
+    return [day.replace("2222", "{year}").replace("28", "{day}") for day in days]
 
 
 def _names() -> set[str]:

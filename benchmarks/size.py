@@ -19,13 +19,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # What each may be, and what it was at 77c7db1, before the cut.
 BUDGETS = {
-    "code lines of quem and webjudge": (51_000, 73_349),
-    "modules of quem and webjudge": (346, 435),
-    "lines of tests": (51_000, 62_007),
-    "lines of scripts and styles": (4_950, 6_146),
+    "code lines of quem and webjudge": (48_800, 73_349),
+    "modules of quem and webjudge": (332, 435),
+    "lines of tests": (52_100, 62_007),
+    "lines of scripts and styles": (4_900, 6_146),
     "commands": (15, 23),
-    "options": (169, 233),
-    "study keys": (237, 309),
+    "options": (170, 233),
+    "study keys": (240, 309),
     "warnings": (108, 168),
     "words of docs": (45_000, 121_200),
     "pages of docs": (32, 71),

@@ -181,7 +181,7 @@ def with_remedies() -> str:
     for code, remedy in remedies().items():
         text = re.sub(
             rf"^(\| `{code}` \|.*\| )[^|]*( \|)$",
-            lambda row, remedy=remedy: row[1] + remedy + row[2],
+            lambda row, remedy=remedy: f"{row[1]}{remedy}{row[2]}",  # type: ignore[misc]
             text,
             flags=re.MULTILINE,
         )

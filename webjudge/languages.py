@@ -146,11 +146,14 @@ def marked(text: str) -> str:
 
 def day(date: dt.date) -> str:
     """Write a date as people say it."""
-    # Slow to import.
-    from babel.dates import format_date
+    return _dates()[spoken()][date.month - 1].format(day=date.day, year=date.year)
 
-    locale = "en_GB" if spoken() == ENGLISH else spoken().replace("-", "_")
-    return format_date(date, "long", locale=locale)
+
+@cache
+def _dates() -> dict[str, list[str]]:
+    """How a day of each month is written, by language; the build takes it from CLDR."""
+    dates: dict[str, list[str]] = json.loads((FOLDER / "dates.json").read_text(encoding="utf-8"))
+    return dates
 
 
 def moment(at: dt.datetime) -> str:

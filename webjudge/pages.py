@@ -208,7 +208,7 @@ def page_text(sheet: Sheet | None, address: Callable[..., str] | None = None) ->
 
 @cache
 def _phrases(_language: str) -> tuple[str, Phrases]:
-    """The words in the place of a part that is gone, and of formulas and rows that are not shown."""
+    """The words in the place of a part that is gone, of formulas, and of further rows."""
     return _phrase("gone"), Phrases(_phrase("formula"), partial(_phrase, "more"))
 
 

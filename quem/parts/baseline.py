@@ -64,8 +64,8 @@ class BaselinePart(Part[tuple[BaselineFact, ...]]):
         ]
         if lacking := [one.aspect.lower() for one in found if not one.answer]:
             text.append(
-                f"The study does not state: {', '.join(lacking)}. `baseline` in the study file and "
-                "`solving` take the answers."
+                f"The study does not state: {', '.join(lacking)}. The keys baseline and "
+                "solving of the study file take the answers."
             )
         rows = tuple((one.aspect, one.answer or _OPEN) for one in found)
         table = TextTable(

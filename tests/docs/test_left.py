@@ -18,7 +18,6 @@ LEFT = {
     "chains": r"hash chain|chained to|revision_link|words_digest|check --store|--receipt\b",
     "archives that prove themselves": r"--redacted|RO-Crate|ro-crate|quem verify|sealed_archive",
     "the log of seals": r"deviations? from the seal|--again REASON|\.seal\.log",
-    "older formats": r"import alembic|alembic>=|migrations/versions",
     "dumps": r"quem restore",
     "roles": r"\bobserver(s|'s)?\b",
     "letters": r"letters? of thanks|\breminders:",

@@ -170,7 +170,7 @@ def test_logs_of_inspect(tmp_path: Path, *, packed: bool) -> None:
     answers = tmp_path / "study/solutions/7"
     assert {path.read_text() for path in answers.iterdir()} == {"Answer 7.\n"}
     assert (tmp_path / "study/problems/7.md").read_text() == "Be brief.\n\nQuestion 7?\n"
-    assert "no sample has epoch 3" in refusal(tmp_path / "none", logs, "--epoch", 3)
+    assert "has no sample of epoch 3" in refusal(tmp_path / "none", logs, "--epoch", 3)
 
 
 def test_samples_of_the_harness(tmp_path: Path) -> None:

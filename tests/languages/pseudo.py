@@ -45,6 +45,7 @@ def pseudo(text: str, code: str) -> str:
 def install() -> None:
     """Let judges of this process choose these languages, too."""
     folder = Path(tempfile.mkdtemp(prefix="quem-locales-"))
+    shutil.copytree(languages.FOLDER, folder, dirs_exist_ok=True)
     for code in (LEFT, RIGHT):
         catalog = Catalog(locale=code)
         for message in extracted():
@@ -56,5 +57,4 @@ def install() -> None:
             write_po(file, catalog)
         languages.LANGUAGES[code] = code
     compile_texts(folder)
-    shutil.copytree(languages.FOLDER, folder, dirs_exist_ok=True)
     languages.FOLDER = folder

@@ -108,10 +108,12 @@ def test_who_is_warned_of(site: Site) -> None:
 def test_the_dashboard(site: Site) -> None:
     """It shows times and what was opened at once, and nothing of the order before it is shown."""
     dashboard = enter_dashboard(create_app(site), site)
-    page = dashboard.get("/dashboard").text
+    page = dashboard.get("/dashboard/judges/invitations").text
     assert page.count("opened 4 of 10 solutions") == len(HASTY)
     assert page.count("80% placed in under 2 s") == len(HASTY)
     assert page.count("reading them once: 4 h 00 min") == len(HASTY + HONEST)
     assert "in the order shown" not in page
     set_life(site, "closed")
-    assert dashboard.get("/dashboard").text.count("in the order shown") == len(HASTY + HONEST)
+    assert dashboard.get("/dashboard/judges/invitations").text.count("in the order shown") == len(
+        HASTY + HONEST
+    )

@@ -23,7 +23,7 @@ from webjudge.wording import happened
         ("link-made", {"whom": "organizer"}, "Link created for the organizer"),
         (
             "mail",
-            {"whom": "Ada", "kind": "invite", "state": "sent"},
+            {"whom": "Ada", "kind": "invitation", "state": "sent"},
             "Invitation to organizer Ada: sent",
         ),
         ("study-changed", {"effects": ["A", "B"]}, "Study changed: A; B"),

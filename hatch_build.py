@@ -136,7 +136,7 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
 
 def compile_texts(folder: Path) -> None:
-    """Compile catalogs for gettext, and write dates, and the texts of scripts by plural category."""
+    """Compile catalogs for gettext; write the texts of scripts by plural category, and dates."""
     dates = {"en": _dates(Locale("en", "GB"))}
     for path in sorted(folder.glob("*.po")):
         locale = Locale.parse(path.stem, sep="-")

@@ -6,7 +6,6 @@ import datetime as dt
 import json
 import shutil
 import subprocess
-import sys
 from gettext import GNUTranslations
 from typing import TYPE_CHECKING, get_args
 
@@ -17,7 +16,7 @@ from werkzeug.datastructures import LanguageAccept
 from hatch_build import compile_texts
 from quem.errors import QuemError
 from quem.studyfile.models import LanguageCode
-from tests.languages.catalogs import LOCALES, ROOT, check, faults, plain_words
+from tests.languages.catalogs import LOCALES, check, faults, plain_words
 from webjudge.languages import (
     ENGLISH,
     LANGUAGES,

@@ -102,7 +102,8 @@ def task(gid: str) -> AnyResponse | str:
     with site().store.read() as c:
         person, area, ballots = _admitted(c)
         ballot, group = _planned(ballots, gid)
-        tasks = listed(site(), area, ballots, receipts_of(c, person.key))
+        receipts = receipts_of(c, person.key) if ballot.is_submitted else {}
+        tasks = listed(site(), area, ballots, receipts)
         if not any(task["gid"] == gid and task["url"] for task in tasks):
             go("judge.home")
         try:

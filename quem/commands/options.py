@@ -71,10 +71,10 @@ def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str |
 def say_next(*words: object) -> None:
     """Print what to run next, as quem is run here."""
     command = shlex.join(map(str, words))
-    click.echo(f"Next: {_program()} {command}", err=True)
+    click.echo(f"Next: {program()} {command}", err=True)
 
 
-def _program() -> str:
+def program() -> str:
     """How quem is run here: by its name, or as it was where that is not on the path."""
     uv = os.environ.get("UV")
     if uv and "UV_RUN_RECURSION_DEPTH" in os.environ:

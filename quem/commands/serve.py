@@ -16,6 +16,7 @@ from quem.commands.options import (
     check_url,
     conversion_progress,
     database_option,
+    program,
     study_argument,
     study_in,
     unsandboxed_option,
@@ -28,6 +29,11 @@ if TYPE_CHECKING:
     from webjudge import Site
     from webjudge.housekeeping import Housekeeping
     from webjudge.running import Server
+
+
+_HERE = (
+    "These links work on this computer only; docs/how-to/reach-judges.md says how others open them."
+)
 
 
 @click.command()
@@ -108,7 +114,7 @@ def serve(
     from quem.store.database import clear_refusals, locate_database
     from webjudge import create_app, open_site
     from webjudge.housekeeping import Housekeeping
-    from webjudge.mailing import POST
+    from webjudge.mailing import POST, reach_of
 
     # That requests wait for a thread for some milliseconds is no news.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
@@ -132,6 +138,8 @@ def serve(
         with clear_refusals(site.store.place):
             base = url or f"http://{_shown_host(host)}:{server.port}"
             first = _show_demo(site, base) if demo else _hand_over_links(site, base, links)
+        if not demo and reach_of(base) == "computer":
+            click.echo(_HERE, err=True)
         once = "All of it is deleted at the end." if demo else "Links are shown once."
         click.echo(f"{once} Stop with Ctrl-C.", err=True)
         sys.stdout.flush()
@@ -247,7 +255,8 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
         known = f"{base}/dashboard  {state}" if role == "organizers" else state
         text = known if file.is_made or not link else link
         is_asked = not link and (role == "organizers" or state == "has a link")
-        again = f" (quem links {role} {site.path} --reissue {one})" if is_asked else ""
+        remedy = f" ({program()} links {role} {site.path} --reissue {one})"
+        again = remedy if is_asked else ""
         click.echo(f"{who} {text}{again}")
     if not tables["judges"]:
         click.echo("No judges yet: add them in the dashboard.")

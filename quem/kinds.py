@@ -521,7 +521,7 @@ def plan(
     if pilot is not None:
         refuse_other_than_study("plan", pilot)
         from quem.rankings.stored import Session, judging_minutes
-        from quem.store.database import locate_database
+        from quem.store.location import locate_database
 
         session = Session(locate_database(pilot.path, database))
         minutes = judging_minutes(session, pilot.spec.id)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from quem import __version__
 from quem.errors import FileError, QuemError
-from quem.store.database import locate_database
+from quem.store.location import locate_database
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

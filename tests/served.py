@@ -24,7 +24,8 @@ import pytest
 from waitress import wasyncore
 from waitress.server import create_server
 
-from quem.store.database import locate_database, store_of
+from quem.store.database import store_of
+from quem.store.location import locate_database
 from quem.store.people import people_of
 from quem.store.state import State
 from quem.store.work import current_state, tasks_of

@@ -17,8 +17,9 @@ from quem.solutions.checking import find_warnings
 from quem.solutions.model import signature
 from quem.solutions.sheets import is_unwritten
 from quem.store.care import WORDS_A_MINUTE, count_words
-from quem.store.database import THREADS, locate_database, open_store
+from quem.store.database import THREADS, open_store
 from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
+from quem.store.location import locate_database
 from quem.store.people import has_people, sync_everybody
 from quem.store.planned import recorded_draw
 from quem.store.reviewing import answered_changes, frozen_look, note_decisions

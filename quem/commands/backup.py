@@ -117,7 +117,8 @@ def _copy(
 ) -> Copy:
     """Make one copy; the database is reopened, as it may have been replaced."""
     from quem.store.backup import back_up
-    from quem.store.database import held_store, locate_database
+    from quem.store.database import held_store
+    from quem.store.location import locate_database
     from quem.store.uploads import UploadFolder
 
     uploads = UploadFolder(study)
@@ -142,7 +143,7 @@ def _tell(copy: Copy) -> None:
 
 def _restore(study: Path, copy: Path, database: str | None, *, replace: bool) -> None:
     from quem.store.backup import restore_copy, uploads_beside
-    from quem.store.database import locate_database
+    from quem.store.location import locate_database
     from quem.store.uploads import UploadFolder
     from quem.studyfile.reading import read_study
 

@@ -161,7 +161,7 @@ def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
     if draft.spec.rankings.source != "store" and not draft.beside(draft.spec.solutions)[0].is_dir():
         return ""
     from quem.rankings.stored import Session, session_of_study
-    from quem.store.database import locate_database
+    from quem.store.location import locate_database
 
     store = session_of_study(Session(locate_database(draft.path, database)), draft.spec.id)
     if store is None:
@@ -179,7 +179,7 @@ def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
 def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> list[StudyWarning]:
     """Say whom it affects that the study is no longer what judges were shown."""
     from quem.rankings.stored import Session, session_of_study
-    from quem.store.database import locate_database
+    from quem.store.location import locate_database
 
     spec = draft.spec
     store = spec and session_of_study(Session(locate_database(draft.path, database)), spec.id)
@@ -206,7 +206,7 @@ def _drawn(draft: StudyFile, solutions: Solutions, database: str | None) -> list
     if draft.spec is None or draft.spec.machine is None or not len(solutions):
         return []
     from quem.rankings.stored import Session, session_of_study
-    from quem.store.database import locate_database
+    from quem.store.location import locate_database
     from quem.store.planned import draw_of, recorded_draw
 
     draw = draw_of(draft.spec, solutions)

@@ -98,8 +98,9 @@ def export(
     """
     from quem.errors import QuemError
     from quem.report.files import write_files
-    from quem.store.database import held_store, locate_database
+    from quem.store.database import held_store
     from quem.store.exporting import submitted_rankings
+    from quem.store.location import locate_database
     from quem.studyfile.reading import draft_study
 
     if pseudonyms and archive is None:

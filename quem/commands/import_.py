@@ -21,7 +21,8 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
     """
     from quem.io.text import read_text
     from quem.store.archive import read_archive, restore_archive
-    from quem.store.database import clear_refusals, locate_database, open_store
+    from quem.store.database import clear_refusals, open_store
+    from quem.store.location import locate_database
     from quem.store.uploads import UploadFolder
     from quem.studyfile.reading import read_study
 

@@ -175,8 +175,8 @@ def _note(judged: Judged, planned: list[Planned], database: str | None, *, repla
     if replay or not away:
         return
     from quem.rankings.stored import Session, session_of_study
-    from quem.store.database import locate_database
     from quem.store.events import note_once
+    from quem.store.location import locate_database
 
     store = session_of_study(Session(locate_database(judged.path, database)), judged.spec.id)
     if store is None:

@@ -224,7 +224,8 @@ def _invite(
     """Send invitations, or only show them."""
     from quem.errors import QuemError
     from quem.mail.server import mail_settings
-    from quem.store.database import clear_refusals, locate_database
+    from quem.store.database import clear_refusals
+    from quem.store.location import locate_database
     from webjudge import open_site
     from webjudge.mailing import reach_of
 
@@ -361,7 +362,8 @@ def links_session(
 
     All is done that was asked for, and its links are handed over, or nothing is.
     """
-    from quem.store.database import clear_refusals, locate_database, open_store
+    from quem.store.database import clear_refusals, open_store
+    from quem.store.location import locate_database
 
     store = open_store(locate_database(study, database))
     try:

@@ -123,8 +123,8 @@ def make(
 def _last_day(draft: StudyFile, database: str | None) -> dt.date | None:
     """Say when the last ranking was submitted, where a store knows it."""
     from quem.rankings.stored import Session, session_of_study
-    from quem.store.database import locate_database
     from quem.store.exporting import last_submitted
+    from quem.store.location import locate_database
 
     study_id = draft.spec.id if draft.spec else ""
     store = session_of_study(Session(locate_database(draft.path, database)), study_id)

@@ -111,7 +111,8 @@ def serve(
     import sys
 
     from quem.store.backup import make_folder, refuse_server
-    from quem.store.database import clear_refusals, locate_database
+    from quem.store.database import clear_refusals
+    from quem.store.location import locate_database
     from webjudge import create_app, open_site
     from webjudge.housekeeping import Housekeeping
     from webjudge.mailing import POST, reach_of

@@ -16,7 +16,7 @@ from quem.panels.package import read_panel
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
 from quem.rankings.stored import session_of_study
 from quem.seal import seal_of
-from quem.store.database import locate_database
+from quem.store.location import locate_database
 from quem.studyfile.document import Document
 from quem.studyfile.reading import IN_MEMORY, draft_experience
 from quem.studyfile.runs import read_runs

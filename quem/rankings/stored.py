@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from quem.solutions import Solutions
     from quem.store.audit_log import AuditEvent
     from quem.store.care import Care
-    from quem.store.database import DatabaseLocation, Store
+    from quem.store.database import Store
     from quem.store.exporting import SubmittedRanking
+    from quem.store.location import DatabaseLocation
     from quem.store.models import PersonRow
     from quem.store.reviewing import RecordedBlinding
     from quem.studyfile.declared import Declared

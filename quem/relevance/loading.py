@@ -11,7 +11,7 @@ import numpy as np
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.rankings.stored import Session, read_submitted, session_of_study
 from quem.relevance.judgments import graded_pairs, judgments_of_session, judgments_of_table
-from quem.store.database import locate_database
+from quem.store.location import locate_database
 from quem.studyfile.reading import draft_relevance
 
 if TYPE_CHECKING:

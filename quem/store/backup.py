@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.store.database import DatabaseLocation, Store
+    from quem.store.database import Store
+    from quem.store.location import DatabaseLocation
     from quem.store.uploads import UploadFolder
 
 # Files beside one of SQLite that belong to it.

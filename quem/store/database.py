@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 import sqlite3
 import threading
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
@@ -25,42 +23,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
     from sqlalchemy.pool import PoolProxiedConnection
 
-DATABASE_VARIABLE = "QUEM_DATABASE_URL"
-
-
-@dataclass(frozen=True)
-class DatabaseLocation:
-    """Where a database is."""
-
-    url: str  # as SQLAlchemy takes it; may hold a password, so show `name` instead
-    name: str  # for messages
-    file: Path | None = None  # the file of an SQLite database
-
-    @property
-    def may_hold_something(self) -> bool:
-        """Whether there is anything to connect to."""
-        return self.file is None or self.file.is_file()
-
-
-def locate_database(study: Path, database: str | None = None) -> DatabaseLocation:
-    """Say where the store of a study is."""
-    database = database or os.environ.get(DATABASE_VARIABLE, "")
-    if not database:
-        return _sqlite(study.with_suffix(".sqlite3"))
-    scheme, mark, rest = database.partition("://")
-    if not mark:
-        return _sqlite(Path(database))
-    if scheme.partition("+")[0] == "sqlite":
-        return _sqlite(Path(rest.removeprefix("/").partition("?")[0]))
-    if scheme in ("postgres", "postgresql"):
-        scheme = "postgresql+psycopg"
-    place = rest.rpartition("@")[2].partition("?")[0]
-    return DatabaseLocation(f"{scheme}://{rest}", f"{scheme.partition('+')[0]}://{place}")
-
-
-def _sqlite(file: Path) -> DatabaseLocation:
-    return DatabaseLocation(f"sqlite:///{file.absolute()}", str(file), file)
-
+    from quem.store.location import DatabaseLocation
 
 # Seconds that a writer waits for other writers, of this process and of others.
 PATIENCE = 5.0

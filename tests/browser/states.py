@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image, ImageDraw
 from playwright.sync_api import expect, sync_playwright
 
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
+from quem.store.location import locate_database
 from quem.store.studies import set_state
 from tests.blinding.planted import PLANTS, planted
 from tests.browser.judging import (

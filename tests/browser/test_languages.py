@@ -9,7 +9,8 @@ import pytest
 from PIL import Image
 from playwright.sync_api import expect
 
-from quem.store.database import locate_database, store_of
+from quem.store.database import store_of
+from quem.store.location import locate_database
 from quem.store.studies import set_state
 from quem.studyfile.reading import read_study
 from tests.browser.judging import (

@@ -13,7 +13,8 @@ from playwright.sync_api import FilePayload, expect
 
 from quem.cli import main
 from quem.store.clock import spent_on
-from quem.store.database import locate_database, store_of
+from quem.store.database import store_of
+from quem.store.location import locate_database
 from quem.store.people import issue_link, person_named
 from quem.store.studies import set_solving
 from quem.store.work import last_answer, tasks_of

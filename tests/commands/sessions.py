@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from quem.store import assignment as dealing
 from quem.store import studies, work
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
+from quem.store.location import locate_database
 from quem.store.people import (
     people_of,
     sync_people,

@@ -19,7 +19,8 @@ from urllib.error import URLError
 import psycopg
 import pytest
 
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
+from quem.store.location import locate_database
 from quem.store.studies import register_study
 from quem.studyfile.reading import read_study
 from tests.served import Browserless, Served, all_ranked, number_of, write_judging_study

@@ -13,8 +13,9 @@ import pytest
 from sqlalchemy import select
 
 import quem
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
 from quem.store.exporting import SubmittedRanking, long_table, receipts_of
+from quem.store.location import locate_database
 from quem.store.models import EventRow
 from quem.store.people import people_of
 from quem.store.standing import share_of_answers

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import select, update
 
-from quem.store.database import locate_database, open_store, store_of
+from quem.store.database import open_store, store_of
+from quem.store.location import locate_database
 from quem.store.models import EventRow, LetterRow, PersonRow
 from quem.store.outbox import KINDS, claim, decide, letters_of, queue_letter
 from quem.store.people import (

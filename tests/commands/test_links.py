@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from quem.store.database import locate_database, store_of
+from quem.store.database import store_of
+from quem.store.location import locate_database
 from quem.store.people import people_of, person_of_link
 from tests.webjudge.solving_sites import write_solving_study
 

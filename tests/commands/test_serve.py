@@ -16,7 +16,8 @@ from urllib.request import urlopen
 import pytest
 from sqlalchemy import select
 
-from quem.store.database import locate_database, open_store, store_of
+from quem.store.database import open_store, store_of
+from quem.store.location import locate_database
 from quem.store.models import TaskRow
 from quem.store.people import people_of
 from tests.mail.smtp import MailHost

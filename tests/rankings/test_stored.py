@@ -15,8 +15,9 @@ from quem.report.files import json_text, write_report
 from quem.store import assignment as dealing
 from quem.store import studies, work
 from quem.store.audit_log import stamp_of
-from quem.store.database import Store, locate_database, open_store
+from quem.store.database import Store, open_store
 from quem.store.events import record
+from quem.store.location import locate_database
 from quem.store.models import EventRow, PersonRow, TaskRow
 from quem.store.people import issue_link, people_of, person_named, sync_people
 from quem.store.planned import Group, JudgingPlan

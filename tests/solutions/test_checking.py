@@ -16,7 +16,8 @@ from quem.cli import run
 from quem.solutions import Kind, SolutionFile, check_solutions
 from quem.solutions.files import metadata_of
 from quem.solutions.identity import Names
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
+from quem.store.location import locate_database
 from quem.store.studies import register_study
 from quem.studyfile.models import ExperienceSpec
 from quem.studyfile.reading import draft_study

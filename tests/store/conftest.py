@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.database import DatabaseLocation, Store, locate_database, open_store
+from quem.store.database import Store, open_store
+from quem.store.location import DatabaseLocation, locate_database
 from tests.store.made import prepare
 
 if TYPE_CHECKING:

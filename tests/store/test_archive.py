@@ -17,8 +17,9 @@ from sqlalchemy import select
 from quem.errors import QuemError
 from quem.store import studies
 from quem.store.archive import FORMAT, TABLES, archive_text, read_archive, restore_archive
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
 from quem.store.exporting import submitted_rankings
+from quem.store.location import locate_database
 from quem.store.models import TaskRow, UploadRow
 from quem.store.outbox import queue_letter
 from quem.store.people import (

@@ -18,7 +18,8 @@ from sqlalchemy import text
 from quem.errors import QuemError
 from quem.store import studies
 from quem.store.backup import back_up, backup_state, restore_copy, stem_of, uploads_beside
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
+from quem.store.location import locate_database
 from quem.store.outbox import UNKNOWN, letters_of, queue_letter
 from quem.store.people import (
     person_named,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from quem.store.database import DatabaseLocation, Store
+    from quem.store.database import Store
+    from quem.store.location import DatabaseLocation
 
 
 def names(folder: Path) -> set[str]:

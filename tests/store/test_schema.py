@@ -11,7 +11,8 @@ import pytest
 from sqlalchemy import create_engine, text
 
 from quem.errors import QuemError
-from quem.store.database import VERSIONS, locate_database, open_store, store_of, upgrade
+from quem.store.database import VERSIONS, open_store, store_of, upgrade
+from quem.store.location import locate_database
 from tests.patience import SECONDS
 from tests.store.made import STUDY, ballot, contents, prepare, save
 from tests.store.migration import lacking
@@ -19,7 +20,8 @@ from tests.store.migration import lacking
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from quem.store.database import DatabaseLocation, Store
+    from quem.store.database import Store
+    from quem.store.location import DatabaseLocation
 
 ROOT = Path(__file__).parents[2]
 # Without what tests import, which takes seconds.
@@ -29,7 +31,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from quem.store.database import open_store
 from quem.store.people import sync_people
-from quem.store.database import locate_database
+from quem.store.location import locate_database
 from quem.store.studies import register_study
 store = open_store(locate_database(Path("study.yaml"), sys.argv[1]))
 with store.write() as c:

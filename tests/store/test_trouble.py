@@ -20,14 +20,8 @@ from sqlalchemy.exc import OperationalError
 
 from quem.errors import QuemError
 from quem.store import work
-from quem.store.database import (
-    BusyError,
-    LostError,
-    clear_refusals,
-    locate_database,
-    open_store,
-    store_of,
-)
+from quem.store.database import BusyError, LostError, clear_refusals, open_store, store_of
+from quem.store.location import locate_database
 from quem.store.state import State
 from quem.store.work import Saved, current_state
 from tests.patience import SECONDS
@@ -36,7 +30,8 @@ from tests.store.made import BEST_FIRST, STUDY, ballot, judge, prepare, revision
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from quem.store.database import DatabaseLocation, Store
+    from quem.store.database import Store
+    from quem.store.location import DatabaseLocation
 
 NOBODY = 65534
 LOCK = """

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import update
 
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
+from quem.store.location import locate_database
 from quem.store.models import LetterRow, now
 from quem.store.outbox import UNKNOWN, letters_of
 from quem.store.people import people_of

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 
 from quem.store.archive import archive_text
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
 from quem.store.digests import receipt_code
+from quem.store.location import locate_database
 from quem.store.reviewing import answer_change
 from quem.studyfile.reading import read_study
 from tests.patience import until

@@ -21,7 +21,8 @@ from urllib.request import Request
 from PIL import Image
 from sqlalchemy import select
 
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
+from quem.store.location import locate_database
 from quem.store.models import RevisionRow, TaskRow, UploadRow
 from quem.store.uploads import UploadFolder
 from tests.patience import SECONDS, until

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from quem.store.audit_log import audit_events
-from quem.store.database import DATABASE_VARIABLE
+from quem.store.location import DATABASE_VARIABLE
 from quem.store.state import Comparison, State
 from quem.store.studies import reveal
 from tests.webjudge.sites import (

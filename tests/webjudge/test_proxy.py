@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.database import locate_database, open_store
+from quem.store.database import open_store
+from quem.store.location import locate_database
 from quem.store.people import issue_link, person_named
 from tests.patience import SECONDS, until
 from tests.served import write_judging_study

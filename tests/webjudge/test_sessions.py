@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from quem.store.database import locate_database
+from quem.store.location import locate_database
 from tests.served import Browserless, Served
 from tests.webjudge.solving_sites import write_solving_study
 

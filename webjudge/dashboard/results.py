@@ -22,8 +22,8 @@ from flask import Blueprint, abort, current_app, make_response, redirect, url_fo
 from markupsafe import Markup
 
 from quem.store.audit_log import Stamp, stamp_of
-from quem.store.database import DATABASE_VARIABLE
 from quem.store.exporting import submitted_rankings
+from quem.store.location import DATABASE_VARIABLE
 from quem.store.models import now
 from quem.store.people import people_of
 from quem.store.state import QUESTIONS

@@ -22,7 +22,9 @@ export async function send(url, content, options = {}) {
 export async function read(url, options = {}) {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(LONGEST_WAIT), ...options });
-    return { status: response.status, page: new DOMParser().parseFromString(await response.text(), "text/html") };
+    // A report in the page has styles of its own, which only the page's own load allows.
+    const text = (await response.text()).replace(/<template shadowrootmode.*?<\/template>/gs, "");
+    return { status: response.status, page: new DOMParser().parseFromString(text, "text/html") };
   } catch {
     return null;
   }

@@ -195,18 +195,27 @@ def upgrade(c: Connection) -> None:
     upgrade(config, "head")
 
 
-def version_of(c: Connection, name: str) -> str:
-    """The version of the tables of a database; empty where it has none."""
+def _stamp(c: Connection) -> str:
+    """The version that the tables of a database are stamped with; empty where there is none."""
     try:
         with c.begin_nested():
-            version = c.execute(text("SELECT version_num FROM alembic_version")).scalar() or ""
+            return str(c.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
     except DatabaseError:
-        version = ""
+        return ""
+
+
+def version_of(c: Connection, name: str) -> str:
+    """The version of the tables of a database; empty where it has none."""
+    version = _stamp(c)
     if version in VERSIONS:
-        return str(version)
+        return version
     tables = set(inspect(c).get_table_names())
     if not tables:
         return ""
+    # Another process may have made them just now.
+    version = _stamp(c)
+    if version in VERSIONS:
+        return version
     message = "holds tables of another program; use a separate database for quem"
     if tables >= _OURS and tables & {"alembic_version", "quem_version"}:
         is_newer = version > VERSIONS[-1]

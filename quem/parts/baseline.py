@@ -50,9 +50,7 @@ class BaselinePart(Part[tuple[BaselineFact, ...]]):
             "Tools": spec.solving.tools if spec.solving else "",
             "Time": _time(core),
             "Problems": _problems(core),
-            "Judges": f"{format_count(len(spec.judges), 'judge')}, none of them a subject"
-            if spec.judges
-            else "",
+            "Judges": format_count(len(spec.judges), "judge") if spec.judges else "",
             "What judges saw": _seen(core),
         }
         return tuple(BaselineFact(aspect=one, answer=answer) for one, answer in facts.items())

@@ -63,6 +63,7 @@ def _same_problems(path: Path, whole: Collected, source: Collected) -> dict[str,
     """What each problem of a source is called among those before; a new one keeps its name."""
     by_name = {_plain(name): name for name in whole.problems}
     by_name |= {_plain(p.title): name for name, p in whole.problems.items() if p.title}
+    by_name.pop("", None)  # names of signs alone say nothing
     statements = {name: _text(p.statement) for name, p in whole.problems.items() if p.statement}
     found: dict[str, str] = {}
     for name, problem in source.problems.items():

@@ -140,3 +140,13 @@ def test_what_does_not_fit(tmp_path: Path, words: list[str], message: str) -> No
     write_table(tmp_path / "other.jsonl", "elsewhere", "beyond")
     given = [tmp_path / word if word.endswith("jsonl") else word for word in words]
     assert message in refusal(tmp_path / "study", "--from", people, *given)
+
+
+def test_names_of_signs_alone_are_not_the_same(tmp_path: Path) -> None:
+    """Without letters and digits, two names say nothing of each other."""
+    one = write_table(tmp_path / "one.jsonl", "?", "shared")
+    other = tmp_path / "other.jsonl"
+    rows = ({"task_id": name, "model": "y", "output": "y"} for name in ("!", "shared"))
+    other.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    result = run(tmp_path / "study", "--from", one, "--from", other)
+    assert "found: 3 problems, 2 solvers, 4 solutions" in result.stderr

@@ -150,7 +150,7 @@ WORDS = "we plan to cool the hall with one more pump and a larger pipe than we h
 
 
 def text_of(rng: np.random.Generator, bullet: str = "", ending: str = ".") -> str:
-    """Write some sentences, one a line."""
+    """Write some sentences, one per line."""
     return "\n".join(
         f"{bullet}{' '.join(rng.choice(WORDS, 9))}{ending}" for _ in range(rng.integers(9, 14))
     )

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -84,14 +83,18 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     cached = subprocess.run(
         [find_uv_bin(), "cache", "dir"], check=True, capture_output=True, text=True
     )
-    # The environment of the tests is not the newcomer's.
-    own = str(Path(sys.executable).parent)
-    path = [part for part in os.environ["PATH"].split(os.pathsep) if part != own]
+    # The environments of the tests, and of what starts them, are not the newcomer's.
+    path = [
+        part
+        for part in os.environ["PATH"].split(os.pathsep)
+        if not Path(part).with_name("pyvenv.cfg").exists()
+    ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("UV_CACHE_DIR", cached.stdout.strip())
         patch.setenv("HOME", str(folder / "home"))
         patch.setenv("PATH", os.pathsep.join(path))
-        patch.delenv("VIRTUAL_ENV", raising=False)
+        for name in ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT", "UV_PYTHON"):
+            patch.delenv(name, raising=False)
         yield folder / "quem"
 
 

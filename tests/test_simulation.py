@@ -7,11 +7,11 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import rankdata
 
+import quem
 from quem.simulation import Noise, Scenario, simulate
 
 
 def test_ranks_are_those_of_the_qualities() -> None:
-    """Simulated ranks are adjusted ranks within each group, absent solutions left out."""
     simulated = simulate(Scenario(missing=0.2, ties=1.0), 5, seed=1)
     for group in simulated.ranks.reshape(-1, simulated.ranks.shape[-1]):
         held = group[np.isfinite(group)]
@@ -49,7 +49,11 @@ def test_chance_takes_the_place_of_judges_and_subjects_alone() -> None:
 
 @pytest.mark.parametrize(("spread", "mean"), [("even", 6.5), ("novices", 3.75), ("experts", 9.25)])
 def test_recruits_spread_as_they_say(spread: str, mean: float) -> None:
-    """Novices and experts have the means of their distributions."""
     simulated = simulate(Scenario(recruits=spread, systems=(None,)), 2000, seed=4)
     assert abs(simulated.experience.mean() - mean) < 0.06
     assert abs(simulated.truth.mean() - 6.5) < 0.3
+
+
+def test_unknown_noise_is_refused() -> None:
+    with pytest.raises(ValueError, match="there is no noise 'loud'; name one of low, high"):
+        quem.simulate_study(noise="loud")

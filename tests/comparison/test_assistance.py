@@ -59,7 +59,6 @@ def simulated(seed: int, gain: float = 3.0, helped: Sequence[int] = (2, 4, 6)) -
 
 
 def gain_of(made: quem.Study, level: float = 0.95) -> dict[str, Any]:
-    """The one system's help."""
     (gain,) = quem.compare(made, level=level).to_dict()["assistance"]
     return dict(gain)
 
@@ -198,7 +197,6 @@ def test_gain_in_years_has_little_bias(gain: float, low: float, high: float) -> 
 
 
 def test_too_few_problems_have_no_test() -> None:
-    """Help on one problem of two leaves a gain, no p value, and a warning."""
     quality = {name: values[:, [0, 5]] for name, values in simulated(1).items()}
     result = quem.compare(study(quality))
     (gain,) = result.to_dict()["assistance"]
@@ -210,7 +208,6 @@ def test_too_few_problems_have_no_test() -> None:
 
 
 def test_without_work_alone_there_is_no_gain() -> None:
-    """Somebody who always had help is left out, and a warning says so."""
     quality = simulated(2, helped=[2, 4, 6])
     quality["S2"][:] = NAN
     result = quem.compare(study(quality))
@@ -221,7 +218,6 @@ def test_without_work_alone_there_is_no_gain() -> None:
 
 
 def test_without_people_who_never_had_help_all_unaided_are_the_reference() -> None:
-    """With everybody helped on one half, the references differ, and a warning says so."""
     everybody = quem.compare(study(simulated(3, helped=range(9))))
     assert "changing-references" in {one.code for one in everybody.warnings}
     some = quem.compare(study(simulated(3)))
@@ -270,7 +266,6 @@ def test_refusals(quality: dict[str, Floats], messages: list[str]) -> None:
 
 
 def test_blocks_have_no_gain() -> None:
-    """Ranks of different blocks do not compare."""
     rows = [
         {"judge": "J", "problem": "P", "block": block, "solver": solver, "rank": at}
         for block in (1, 2)

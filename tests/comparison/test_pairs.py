@@ -35,7 +35,6 @@ def pair_of(ranks: Floats) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["complete", "incomplete"])
 def test_golden_pairs(name: str) -> None:
-    """The six kinds of numbers of two systems, to a millionth."""
     result = quem.compare(result_of(name).study)
     (pair,) = result.to_dict()["pairs"]
     (key,) = GOLDEN[name]["pairs"]
@@ -86,20 +85,17 @@ def test_pairs_by_brute_force(shape: tuple[int, int], systems: tuple[float, floa
     ],
 )
 def test_the_leader_comes_first(systems: tuple[float, float], start: str) -> None:
-    """Whoever is ahead is named first, by positive years and a chance above a half."""
     says = pair_of(random_ranks(np.random.default_rng(3), YEARS, systems))["says"]
     assert f"Study in memory {start}" in says
 
 
 def test_one_ranking_gives_no_years() -> None:
-    """One judge of one problem does not show how much ranks vary; who won is known."""
     pair = pair_of(random_ranks(np.random.default_rng(1), YEARS, [4.0, 9.0], judges=1, problems=1))
     assert [pair[kind] for kind in SIX] == [None, [None, None], None, 1.0, 1, 1]
     assert "No difference in years between K1 and K2: one ranking" in pair["says"]
 
 
 def test_averages_give_no_difference(tmp_path: Path) -> None:
-    """Without ranks there is nothing to compare one by one."""
     people = [{"id": f"S{at}", "experience": y} for at, y in enumerate(YEARS)]
     content: dict[str, Any] = {"id": "a", "title": "Averages", "subjects": people}
     content |= {"systems": [{"id": "A"}, {"id": "B"}]}
@@ -137,7 +133,6 @@ def test_a_lead_is_undone_by_the_fewest_rankings(seed: int) -> None:
 
 
 def test_systems_that_never_met_have_years_alone() -> None:
-    """Each is among the same people, on problems of its own."""
     ranks = random_ranks(np.random.default_rng(7), YEARS, [3.0, 11.0])
     ranks[:, :3, -1] = ranks[:, 3:, -2] = np.nan
     pair = pair_of(ranks)
@@ -168,7 +163,6 @@ def test_blocks_are_compared_where_they_hold_both() -> None:
 
 
 def test_decisions_are_rankings_of_two(tmp_path: Path) -> None:
-    """The lead is that of the decisions on the two systems."""
     rng, years = np.random.default_rng(4), {f"S{at}": y for at, y in enumerate(YEARS)}
     skill = {**years, "KA": 4.0, "KB": 9.0}
     rows: list[tuple[Any, ...]] = []

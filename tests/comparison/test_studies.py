@@ -101,7 +101,6 @@ def test_open_ends_between_studies(of: float) -> None:
 
 
 def test_only_systems_of_different_studies_are_compared() -> None:
-    """Those of one study are compared in it."""
     result = quem.compare(study(1, "one", {}, {}), study(2, "two", {"id": "new"}))
     pairs = [(one["a_study"], one["b_study"]) for one in result.to_dict()["pairs"]]
     assert pairs == [("one", "two"), ("one", "two")]
@@ -185,7 +184,6 @@ STUDIES = Path(__file__).resolve().parents[2] / "studies" / "assembly-planners"
 
 
 def loaded(name: str = "study") -> quem.Study:
-    """One of the shipped studies."""
     return quem.load_study(STUDIES / f"{name}.yaml", kind="experience")
 
 
@@ -209,7 +207,6 @@ def test_the_same_is_said_everywhere(names: str, first: str, second: str) -> Non
 
 @pytest.mark.parametrize("names", [["Fitter"], ["fitter-1", "fitter-2"]])
 def test_named_systems_are_compared_alone(names: list[str]) -> None:
-    """By id, or by what their versions share."""
     (pair,) = quem.compare(loaded(), systems=names).to_dict()["pairs"]
     assert (pair["a"], pair["b"]) == ("fitter-1", "fitter-2")
 

@@ -75,7 +75,6 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
     def do_POST(self) -> None:
-        """Answer one request."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         with self.server.lock:
             self.server.requests.append(body)
@@ -83,8 +82,8 @@ class _Handler(BaseHTTPRequestHandler):
             count = len(self.server.requests)
         status, text = self.server.trouble(count, body) or (200, self._completion(body))
         self.send_response(status)
-        self.send_header("Retry-After", "0")
-        self.send_header("Location", "http://127.0.0.1:9/elsewhere")
+        name, value = ("Retry-After", "0") if status > 401 else ("Location", "http://127.0.0.1:9/")
+        self.send_header(name, value)
         self.send_header("Content-Length", str(len(text.encode())))
         self.end_headers()
         self.wfile.write(text.encode())
@@ -102,7 +101,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 @contextmanager
 def serving(kind: str) -> Iterator[Service]:
-    """Run a service while something is done."""
     service = Service(kind)
     thread = Thread(target=service.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()

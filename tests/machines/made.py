@@ -25,14 +25,12 @@ ONE_MACHINE = {"machines": [{"id": "M1", "command": "judge"}], "machine": {}}
 
 
 def run_of(judge: str, calls: Iterable[Call], **more: object) -> Run:
-    """Make a run that ended."""
     values: dict[str, Any] = {"study": "made", "judge": judge, "repeats": 2, "number": 1}
     values |= {"prompt": "0" * 64, "began_at": NOON, "ended_at": NOON, **more}
     return Run(calls=tuple(calls), **values)
 
 
 def write_run(study: Path, run: Run) -> None:
-    """Put a run beside a study."""
     folder = runs_folder(study, run.judge)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{run.number:04}.json").write_text(run.model_dump_json(), "utf-8")

@@ -24,7 +24,6 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 def averages(h: Floats, control: Control) -> Floats:
-    """Average ranks with what machines add."""
     return np.asarray(np.nanmean(h, axis=0) + control.shift)
 
 
@@ -63,7 +62,6 @@ def loops(h: Floats, m: Floats) -> Floats:
 
 @given(seed=SEEDS, gaps=st.integers(0, 6))
 def test_agrees_with_loops(seed: int, gaps: int) -> None:
-    """With whole tables, and with gaps on either side."""
     h, m = made(seed, n=5, of=11)
     rng = np.random.default_rng(seed)
     for _ in range(gaps):

@@ -40,7 +40,6 @@ def codes(result: ExperienceResult) -> set[str]:
 
 
 def machine_of(result: ExperienceResult) -> dict[str, Any]:
-    """What analysis.json says that machine judges add."""
     return dict(result.to_dict()["machine"])
 
 
@@ -86,7 +85,6 @@ def test_without_machines(tmp_path: Path) -> None:
 
 
 def test_a_comparison_is_by_experts_alone(tmp_path: Path) -> None:
-    """The same whether there are machine judges or not."""
     rng, systems = np.random.default_rng(0), [{"id": "A"}, {"id": "B"}]
     ranks = rng.permuted(np.tile(np.arange(1.0, 10.0), (2, 4, 1)), axis=2)
     path = write_study(tmp_path, range(1, 8), ranks, systems)
@@ -96,6 +94,7 @@ def test_a_comparison_is_by_experts_alone(tmp_path: Path) -> None:
     assert study.machines
     pairs = [quem.compare(of).to_dict()["pairs"] for of in (study, replace(study, machines=None))]
     assert pairs[0] == pairs[1]
+    assert machine_of(quem.analyze(study))["reason"].startswith("experts ranked every problem")
 
 
 def test_a_machine_that_adds_nothing_is_said_so(tmp_path: Path) -> None:

@@ -54,7 +54,6 @@ def qualities() -> NDArray[np.float64]:
 
 
 def command(kind: str, *arguments: str) -> str:
-    """A machine judge that is a command."""
     return f"command: {json.dumps([sys.executable, str(FAKES), kind, *arguments])}"
 
 
@@ -247,7 +246,6 @@ def test_a_command_that_answers_500_mb_is_ended(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
-    """Killed in the middle, nothing that was answered is asked again."""
     with serving("fair") as service:
         path = study_for(tmp_path, f"url: {service.url}, model: fake, concurrency: 1")
         argv = [sys.executable, "-m", "quem", "judge", str(path)]
@@ -296,7 +294,6 @@ def test_a_prompt_of_the_study_is_sent(tmp_path: Path) -> None:
 
 
 def test_images_need_a_machine_that_sees(tmp_path: Path) -> None:
-    """A machine judge that cannot see is asked nothing."""
     path = study_for(tmp_path, command("fair"))
     text = tmp_path / "solutions" / "P1" / "S1.txt"
     text.with_suffix("").mkdir()

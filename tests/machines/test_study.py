@@ -87,13 +87,11 @@ DRAWN = "machines: [{id: M1, command: judge}]\nmachine: {experts_on: {n: 3, nonc
 
 
 def digests(site: Site) -> dict[str, dict[str, str]]:
-    """The digest of each solution as a machine would note it."""
     of = site.solutions.by_problem
     return {p: {solver: one.digest for solver, one in each.items()} for p, each in of.items()}
 
 
 def drawn(site: Site) -> tuple[str, ...]:
-    """Draw three problems from the solutions as they are."""
     rows = [(p, s, digest) for p, each in digests(site).items() for s, digest in each.items()]
     return order_of_draw(site.solutions.by_problem, digest_of_solutions(rows, "spring 2027"))[:3]
 
@@ -122,7 +120,6 @@ def test_judges_get_the_drawn_problems_for_good(tmp_path: Path) -> None:
 
 
 def draw_of(path: Path) -> dict[str, Any]:
-    """What an analysis says of the draw."""
     result = quem.analyze(quem.load_study(path, kind="experience"))
     return dict(result.to_dict()["machine"]["draw"])
 

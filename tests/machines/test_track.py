@@ -59,7 +59,6 @@ def run_track(path: Path, *options: str) -> Result:
 
 @pytest.mark.parametrize(("name", "count"), [("track", 4), ("track_three_versions", 3)])
 def test_golden_values(name: str, count: int) -> None:
-    """Years of a version that only the machine ranked."""
     data, expected = GOLDEN["track"], GOLDEN[name]
     years = np.array(GOLDEN["study"]["years_of_subjects"])
     experts, machine = (
@@ -165,7 +164,6 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 def test_refusals_name_the_reason_and_the_remedy(
     tmp_path: Path, change: str, options: dict[str, Any], reason: str
 ) -> None:
-    """No years then; and continuous integration fails."""
     path = tracked_study(tmp_path, **options)
     (run,) = (quem.load_study(path, kind="experience").machines or {})["M1"]
     update: dict[str, dict[str, Any]] = {

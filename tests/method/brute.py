@@ -37,7 +37,6 @@ class People(NamedTuple):
     s2: float
 
     def mean(self, years: Floats) -> Floats:
-        """Of a person of some years."""
         return np.asarray(self.line.intercept + self.line.slope * years)
 
     def cross(self, a: Floats, b: Floats) -> Floats:
@@ -59,7 +58,6 @@ def places(ranks: Floats) -> tuple[Floats, Floats]:
 
 
 def people_of(z: Floats, years: Sequence[float]) -> People:
-    """Fit the line to logits, of which those of people come first."""
     y = np.array(years)
     line = stats.linregress(y, z[: len(y)])
     rest = z[: len(y)] - line.intercept - line.slope * y

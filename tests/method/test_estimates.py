@@ -79,7 +79,6 @@ def test_a_declared_population_is_never_open() -> None:
 def test_a_declared_population_far_beyond_the_subjects_is_warned_of(
     most: float, *, warned: bool
 ) -> None:
-    """Ranks do not tell apart who is better than all people."""
     ranks = random_ranks(np.random.default_rng(1), YEARS, [6.0])
     result = analyzed(ranks, reference_population={"years": [0, most]})
     assert ("population-beyond-subjects" in {one.code for one in result.warnings}) == warned
@@ -145,7 +144,6 @@ def test_the_paper_s_line_is_that_of_statsmodels(made: Made) -> None:
 @FEW
 @given(studies(), st.sampled_from([2.0, 10.0]))
 def test_another_unit_changes_nothing_else(made: Made, factor: float) -> None:
-    """Years in another unit give the same estimates in that unit."""
     ranks, years = made
     (one,) = analyzed(ranks, years).core.estimates
     (other,) = analyzed(ranks, [factor * year for year in years]).core.estimates
@@ -157,7 +155,6 @@ def test_another_unit_changes_nothing_else(made: Made, factor: float) -> None:
 @FEW
 @given(studies(), st.randoms(use_true_random=False))
 def test_order_and_names_do_not_matter(made: Made, random: Random) -> None:
-    """Other orders of judges and problems, and ranks that are stretched, give the same."""
     ranks, years = made
     (one,) = analyzed(ranks, years).core.estimates
     judges, problems = (random.sample(range(n), n) for n in ranks.shape[:2])

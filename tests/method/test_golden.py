@@ -40,17 +40,14 @@ def result_of(name: str, **settings: object) -> ExperienceResult:
 
 
 def by_system(result: ExperienceResult) -> dict[str, SystemEstimate]:
-    """The estimates by id."""
     return {one.system: one for one in result.core.estimates}
 
 
 def close(value: Any) -> Any:  # noqa: ANN401  what pytest.approx takes and gives
-    """A number to a millionth."""
     return pytest.approx(value, rel=1e-6, abs=1e-9)
 
 
 def is_paper(found: ExperienceResult, of: SystemEstimate, want: dict[str, Any]) -> None:
-    """The paper's line and the system on it."""
     line = found.core.line
     assert line.coefficients == close([want["intercept"], want["slope"]])
     assert line.residual_sd == close(want["residual_sd"])
@@ -63,7 +60,6 @@ def is_paper(found: ExperienceResult, of: SystemEstimate, want: dict[str, Any]) 
 
 
 def is_reference(of: SystemEstimate, want: dict[str, Any]) -> None:
-    """The estimate for the population."""
     reference = of.reference
     assert reference.experience == close(want["experience"])
     assert reference.interval == close(tuple(want["interval"]))
@@ -121,7 +117,6 @@ def test_populations_and_years(name: str, key: str, setting: str, value: object)
 
 
 def test_averages_as_printed() -> None:
-    """The paper's estimate comes from the averages that it prints."""
     found = analyze_experience(quem.load_study(PRINTED, kind="experience"))
     (of,) = found.core.estimates
     want = GOLDEN["p3_as_printed"]

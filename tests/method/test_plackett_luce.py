@@ -39,12 +39,10 @@ CYCLE: list[Ranking] = [[[0], [1], [2]], [[1], [2], [0]], [[2], [0], [1]]]
 
 
 def fit(rankings: list[Ranking], n: int, *, ridge: float = 0.01) -> PlackettLuce:
-    """Fit rankings that are written out."""
     return fit_plackett_luce(orders_of(rankings), n, ridge=ridge)
 
 
 def orders_of(rankings: list[Ranking]) -> WeakOrders:
-    """Arrange rankings that are written out."""
     rows = [
         (number, solver, -place)
         for number, ranking in enumerate(rankings)
@@ -84,7 +82,6 @@ def brute_force(rankings: list[Ranking], n: int, ridge: float) -> tuple[np.ndarr
 
 
 def drawn(seed: int, n: int, count: int, longest: int, step: float) -> list[Ranking]:
-    """Random rankings of 2 to `longest` solvers; a larger step makes more ties."""
     rng = np.random.default_rng(seed)
     rankings = []
     for _ in range(count):
@@ -146,7 +143,6 @@ weak_rankings = st.lists(weak_orderings(), min_size=3, max_size=8)
 @few
 @given(weak_rankings, st.permutations(range(5)))
 def test_other_names_change_nothing(rankings: list[Ranking], names: list[int]) -> None:
-    """Relabelling the solvers relabels their worths."""
     renamed = [[[names[solver] for solver in tie] for tie in ranking] for ranking in rankings]
     before, after = fit(rankings, 5), fit(renamed, 5)
     np.testing.assert_allclose(after.log_worth[names], before.log_worth, atol=1e-7)
@@ -196,7 +192,6 @@ def test_the_graph_is_that_of_reachability(rankings: list[Ranking]) -> None:
 
 
 def scale_of(rankings: list[Ranking], n: int, judges: list[int], ridge: float = 0.0) -> Scale:
-    """The scale of rankings that are written out."""
     judge, every = np.array(judges), np.arange(len(rankings))
     pooled = PooledRankings(orders_of(rankings), n, max(judges) + 1, judge, every)
     return fit_scale(pooled, ridge=ridge)
@@ -220,7 +215,6 @@ def parameters(model: PlackettLuce) -> tuple[np.ndarray, list[int]]:
 
 
 def slopes(of: Callable[[np.ndarray], Any], at: np.ndarray) -> np.ndarray:
-    """Numerical derivatives, by parameter."""
     steps = 1e-4 * np.eye(len(at))
     return np.array([(of(at + step) - of(at - step)) / 2e-4 for step in steps])
 

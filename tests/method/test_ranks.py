@@ -47,7 +47,6 @@ def analyzed(
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=5, max_size=9))
 def test_adjusted_ranks_are_those_of_scipy(ranks: list[int]) -> None:
-    """Ties are averaged, however they were written."""
     people = {f"S{at}": float(at) for at in range(len(ranks) - 1)}
     names = [*people, "K"]
     rows = [("J", "P", name, rank) for name, rank in zip(names, ranks, strict=True)]
@@ -58,8 +57,8 @@ def test_adjusted_ranks_are_those_of_scipy(ranks: list[int]) -> None:
 
 
 FAILED = [("J", "P", "B", 2), ("J", "P", "C", 1), ("J", "Q", "A", 1), ("J", "Q", "K", 2)]
-AGAIN = [("J", "P", s, rank, 1) for s, rank in zip("ABCK", (1, 2, 4, 3), strict=True)]
-AGAIN += [("J", "P", s, rank, 2) for s, rank in zip("ABCK", (4, 3, 2, 1), strict=True)]
+AGAIN = [("J", "P", s, rank, 1) for s, rank in zip([*"ABC", "K"], (1, 2, 4, 3), strict=True)]
+AGAIN += [("J", "P", s, rank, 2) for s, rank in zip([*"ABC", "K"], (4, 3, 2, 1), strict=True)]
 MISSING = [{"problem": "P", "solver": one, "reason": "failed"} for one in ("A", "K")]
 
 
@@ -92,7 +91,6 @@ YEARS = (1.0, 2.0, 4.0, 6.0, 8.0)
 
 
 def agreement_of(ranks: NDArray[np.float64], years: Sequence[float] = YEARS) -> Agreement:
-    """The agreement of a study of ranks."""
     found = analyze_experience(study_of(ranks, years)).core.agreement
     assert found
     return found
@@ -113,7 +111,6 @@ def by_definition(ranks: NDArray[np.float64]) -> float:
 
 @pytest.mark.parametrize("coarse", [1, 2])
 def test_w_is_the_mean_over_problems(coarse: int) -> None:
-    """Kendall's W, corrected for ties."""
     ranks = random_ranks(np.random.default_rng(5), YEARS, [5.0], judges=4, problems=3)
     ranks = np.ceil(ranks / coarse)
     each = [by_definition(ranks[:, problem]) for problem in range(3)]

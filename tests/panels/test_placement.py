@@ -27,7 +27,6 @@ PANEL = GOLDEN["panel"]
 
 
 def golden_panel(folder: Path) -> ReferencePanel:
-    """Give the method's panel."""
     years = {f"S{n}": value for n, value in enumerate(PANEL["years"], 1)}
     ranks = {
         (judge["judge"], f"P{p + 1}"): {one: of[p] for one, of in judge["ranks"].items()}
@@ -38,7 +37,6 @@ def golden_panel(folder: Path) -> ReferencePanel:
 
 
 def new_rows() -> list[tuple[str, str, str, float]]:
-    """The new judge's rankings: judge, problem, solver, rank."""
     return [
         ("new", task["problem"], solver, rank)
         for task in PANEL["new_session"]
@@ -57,7 +55,6 @@ def ranks_of(panel: ReferencePanel, rows: list[tuple[str, str, str, float]]) -> 
 
 @pytest.mark.parametrize("row", GOLDEN["panel_place"])
 def test_golden_scores(row: dict[str, Any]) -> None:
-    """A place among anchors gives the method's score."""
     score = score_of(np.array(row["anchors_below"]), np.array(row["levels"]), row["people"])
     assert score == pytest.approx(row["score"], abs=1e-6)
 

@@ -48,13 +48,11 @@ def error_of(curve: str, frame: pd.DataFrame) -> float:
 
 
 def people_of(result: ExperienceResult) -> pd.DataFrame:
-    """Average rank and years of the subjects."""
     table = result.averages.query("kind == 'subject'")
     return table.rename(columns={"average_rank": "x", "experience": "y"}).reset_index(drop=True)
 
 
 def cells_of(result: ExperienceResult, years: dict[str, float]) -> pd.DataFrame:
-    """The ranks of the subjects, with their years."""
     assert result.ranks is not None
     frame = result.ranks.query("kind == 'subject'")
     frame = frame.astype({"judge": str, "problem": str, "solver": str})
@@ -62,7 +60,6 @@ def cells_of(result: ExperienceResult, years: dict[str, float]) -> pd.DataFrame:
 
 
 def details_of(result: ExperienceResult) -> dict[str, float]:
-    """The p values of the whole factorial analysis, with its interactions."""
     table = result.tables()["details"].query("what == 'anova'").set_index("id")["value"]
     return {str(term): float(p) for term, p in table.items()}
 

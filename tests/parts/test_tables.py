@@ -57,7 +57,6 @@ def test_retests_agree_with_loops(seed: int) -> None:
 
 
 def test_nothing_repeated_gives_no_retest() -> None:
-    """Without a second occasion, or with one solution ranked twice, there is nothing to say."""
     ranks, years = random_ranks(np.random.default_rng(4))
     assert key_of(study_of(ranks, years), "retest") is None
     assert key_of(study_of(ranks, years, occasion=2), "retest") is None
@@ -86,7 +85,6 @@ def test_an_inconsistent_judge_is_named(problems: int, upside_down: int, *, name
 
 
 def estimates_of(study: quem.Study) -> dict[str, float]:
-    """The paper's estimates by system."""
     return {one["system"]: one["paper"]["experience"] for one in key_of(study, "estimates")}
 
 
@@ -171,7 +169,6 @@ def test_times_agree_with_a_loop_and_scipy() -> None:
 
 
 def test_one_person_has_no_interval_and_nobody_no_times() -> None:
-    """One subject's time has neither interval nor tau-b; without any there is no key."""
     ranks, years = random_ranks(np.random.default_rng(4))
     assert key_of(study_of(ranks, years), "times") is None
     people = [{"id": s, "experience": y} for s, y in years.items()]

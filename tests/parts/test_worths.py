@@ -81,13 +81,11 @@ def pairs(seed: int, *, decisions: int = 400, odd: str = "") -> Made:
 
 
 def kbs(result: ExperienceResult) -> SystemEstimate:
-    """The estimate of the system."""
     (one,) = result.core.estimates
     return one
 
 
 def codes(result: ExperienceResult) -> set[str]:
-    """The codes of the warnings."""
     return {one.code for one in result.warnings}
 
 
@@ -137,7 +135,6 @@ def test_without_one_is_the_study_without(made: Made, tmp_path: Path) -> None:
 
 
 def test_counts_are_decisions(tmp_path: Path) -> None:
-    """A count stands for as many rows, whatever is left out."""
     rows, years = pairs(3, decisions=150)
     before = kbs(analyzed(tmp_path, rows, years))
     lines = [f"{','.join(row)},{count}\n" for row, count in Counter(rows).items()]
@@ -173,7 +170,6 @@ def test_errors_enter_both_estimates(tmp_path: Path, *, is_rare: bool) -> None:
 
 
 def test_parts_that_never_met_are_refused(tmp_path: Path) -> None:
-    """Solvers that no chain of comparisons joins have no common scale; the message names them."""
     rows, years = blocked(5, n=6)
     apart = [(j, p, s, 1 + (s in ("S0", "S1", "S2")), rank) for j, p, s, _, rank in rows]
     unique = list({row[:4]: row for row in apart}.values())
@@ -209,7 +205,6 @@ def test_an_odd_judge_and_chance_are_told(tmp_path: Path) -> None:
 
 
 def test_one_block_a_group_is_the_plain_analysis(tmp_path: Path) -> None:
-    """Whatever block each group is in, as long as it is one, nothing changes."""
     rows, years = blocked(9)
     whole = [row for row in rows if row[3] == 1]
     numbered = [(*row[:3], 3, row[4]) for row in whole]

@@ -53,7 +53,6 @@ def test_half_width_is_that_of_a_regression() -> None:
 
 @given(st.integers(3, 60), counts, counts, noises, st.integers(0, 2))
 def test_more_is_never_wider(n: int, judges: int, problems: int, noise: Noise, what: int) -> None:
-    """One more of anything makes the interval narrower, never narrower than the limit."""
     of, size = _assumptions(noise), [n, judges, problems]
     now = float(of.half_width(*size))
     size[what] += 1
@@ -73,7 +72,6 @@ def test_a_wider_population_is_a_wider_interval() -> None:
 
 
 def test_hours_add_up() -> None:
-    """A design takes its subjects' solutions, and its judges' placing of all solutions."""
     subject, judge, total = _assumptions().hours(10, 3, 5)
     assert subject == 80 * 5 / 60
     assert judge == 6 * 5 * 12 / 60
@@ -82,7 +80,6 @@ def test_hours_add_up() -> None:
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 9)), min_size=1, max_size=20))
 def test_efficient_designs_are_not_beaten(pairs: list[tuple[int, int]]) -> None:
-    """No design is both quicker and narrower than one that is shown, and all such are shown."""
     half_width, hours = np.array(pairs, dtype=float).T
     found = {pairs[place] for place in efficient(half_width, hours)}
     beaten = {

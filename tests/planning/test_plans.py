@@ -32,7 +32,6 @@ def plan_of(pilot: quem.Study | None = None, **settings: Any) -> PlanResult:  # 
 
 
 def warned(plan: PlanResult) -> dict[str, str]:
-    """The messages of the warnings, by code."""
     return {doubt.code: doubt.message for doubt in plan.warnings}
 
 
@@ -136,7 +135,6 @@ def test_a_declared_population_is_planned_for() -> None:
 
 @pytest.fixture(scope="module")
 def pilot() -> quem.Study:
-    """A simulated pilot of enough people."""
     return quem.simulate_study(subjects=14, judges=3, problems=5, systems=(4, 8), seed=3)
 
 
@@ -230,7 +228,6 @@ def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> N
 
 
 def test_contradictions_are_refused(pilot: quem.Study) -> None:
-    """Noise is given or estimated; a path is no study."""
     with pytest.raises(quem.QuemError, match="noise: a pilot gives the SDs"):
         plan_of(pilot, noise="low")
     with pytest.raises(TypeError, match=r"not str; load it first: quem.plan\(quem.load_study"):

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 FAKES = Path(__file__).with_name("fakes.py")
 SOLVERS = ("S1", "S2", "S3", "S4", "sys")
-PROBLEMS = ("P1", "P2", "P3", "P4")
+PROBLEMS = ("P1", "P2", "P3")
 
 
 def study_for(folder: Path, machine: str, settings: str = "{}") -> Path:
-    """Write a study with solutions whose quality is known, and one machine judge: 8 calls."""
+    """Write a study with solutions whose quality is known, and one machine judge: 6 calls."""
     lines = ["id: fakes", "title: Fakes", "judges: [{id: J1}]", "systems: [{id: sys}]"]
     lines += ["problems:", *(f"  - {{id: {problem}}}" for problem in PROBLEMS)]
     lines += ["subjects:", *(f"  - {{id: S{n}, experience: {n}}}" for n in range(1, 5))]
@@ -81,7 +81,7 @@ def kept(path: Path) -> dict[str, str]:
 def by_quality(path: Path) -> bool:
     """Whether all rankings of the last run are those by quality."""
     run, best = runs(path)[-1], (-qualities()).argsort(-1)
-    assert len(run.calls) == 8
+    assert len(run.calls) == 6
     return all(
         call.ranked == tuple((SOLVERS[s],) for s in best[PROBLEMS.index(call.problem)])
         for call in run.calls
@@ -96,7 +96,7 @@ def test_a_command_from_a_dry_run_to_damaged_transcripts(tmp_path: Path) -> None
     code, said = judged(path, "--max-calls", "5")
     assert (code, "5 requests sent" in said, runs(path)) == (1, True, [])
     code, said = judged(path)
-    assert (code, "3 requests sent" in said) == (0, True)
+    assert (code, "1 request sent" in said) == (0, True)
     (run,), files = runs(path), kept(path)
     assert by_quality(path)
     # What is answered is never asked for again.
@@ -121,17 +121,17 @@ def test_a_command_from_a_dry_run_to_damaged_transcripts(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("kind", "status", "requests", "attempts"),
     [
-        ("fair", "ok", 8, 1),
-        ("chatty", "ok", 8, 1),
-        ("malformed-once", "ok", 16, 2),
-        ("busy", "ok", 24, 1),
-        ("500 once", "ok", 9, 1),
-        ("no seed", "ok", 9, 1),
-        ("malformed", "invalid", 24, 3),
-        ("cut off", "invalid", 24, 3),
-        ("refuses", "refused", 8, 1),
-        ("declines", "refused", 8, 1),
-        ("filtered", "refused", 8, 1),
+        ("fair", "ok", 6, 1),
+        ("chatty", "ok", 6, 1),
+        ("malformed-once", "ok", 12, 2),
+        ("busy", "ok", 18, 1),
+        ("500 once", "ok", 7, 1),
+        ("no seed", "ok", 7, 1),
+        ("malformed", "invalid", 18, 3),
+        ("cut off", "invalid", 18, 3),
+        ("refuses", "refused", 6, 1),
+        ("declines", "refused", 6, 1),
+        ("filtered", "refused", 6, 1),
     ],
 )
 def test_services_that_answer(
@@ -142,16 +142,16 @@ def test_services_that_answer(
         path = study_for(tmp_path, f"url: {service.url}, model: fake, concurrency: 1")
         code, said = judged(path, "--dry-run")
         assert (code, service.requests, kept(path)) == (0, [], {})
-        assert "M1: 8 calls for 4 problems" in said
+        assert "M1: 6 calls for 3 problems" in said
         assert "names, experience, and rankings stay here" in said
         for options in ((), ("--replay",)):
             assert judged(path, *options)[0] == 0
             assert len(service.requests) == requests
         again = [one["messages"][1]["content"] for one in service.requests if "seed" in one]
         told = sum("Your last answer could not be read" in one for one in again)
-        assert told == 8 * (attempts - 1)
+        assert told == 6 * (attempts - 1)
     (run,) = runs(path)
-    assert Counter(call.status for call in run.calls) == {status: 8}
+    assert Counter(call.status for call in run.calls) == {status: 6}
     assert {call.attempts for call in run.calls} == {attempts}
     assert by_quality(path) if status == "ok" else not any(call.ranked for call in run.calls)
 
@@ -203,7 +203,7 @@ def test_one_call_without_an_answer_stops_no_other(tmp_path: Path, kind: str) ->
     with serving(kind) as service:
         path = study_for(tmp_path, f"url: {service.url}, model: fake, concurrency: 1")
         code, said = judged(path)
-        assert (code, "7 ok, 1 error" in said) == (0, True), said
+        assert (code, "5 ok, 1 error" in said) == (0, True), said
         assert "1 request sent" in judged(path)[1]
     assert by_quality(path)
 
@@ -257,7 +257,7 @@ def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
         assert answered >= 4
         assert runs(path) == []
         assert judged(path)[0] == 0
-        assert len(service.requests) - before == 8 - answered
+        assert len(service.requests) - before == 6 - answered
     assert by_quality(path)
 
 

@@ -106,7 +106,7 @@ def test_ranks_that_everybody_ties_but_the_people() -> None:
 
 
 Made = tuple["NDArray[np.float64]", list[float]]
-FEW = settings(max_examples=25, deadline=None)
+FEW = settings(max_examples=15, deadline=None)
 
 
 @st.composite

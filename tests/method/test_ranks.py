@@ -44,7 +44,7 @@ def analyzed(
     return result.ranks, adjusted, {one.code: one.message for one in result.warnings}
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=5, max_size=9))
 def test_adjusted_ranks_are_those_of_scipy(ranks: list[int]) -> None:
     people = {f"S{at}": float(at) for at in range(len(ranks) - 1)}

@@ -203,6 +203,7 @@ def test_the_same_is_said_everywhere(names: str, first: str, second: str) -> Non
     assert first in result._repr_html_()
     assert ("<figure" in page) == (names != "assistance")
     assert "Analyses were done with quem" in page
+    assert repr(result).startswith("<ComparisonResult of ")
 
 
 @pytest.mark.parametrize("names", [["Fitter"], ["fitter-1", "fitter-2"]])

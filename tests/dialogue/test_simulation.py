@@ -29,13 +29,9 @@ def user(name: str, b: float | None = None) -> User:
     return match
 
 
-USERS = (
-    user("T5", 0.3),
-    user("T1", 0.3),
-    user("A5", 0.3),
-    user("T3", 0.6),
-    user("A2", 0.6),
-    user("DL"),
+USERS = tuple(
+    user(name, b)
+    for name, b in (("T5", 0.3), ("T1", 0.3), ("A5", 0.3), ("T3", 0.6), ("A2", 0.6), ("DL", None))
 )
 CHOICES: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("k", "neighbors", "region_size"), (1, 2, 3, 10)),
@@ -51,40 +47,28 @@ def chosen(draw: st.DrawFn) -> DialogueSettings:
     return DialogueSettings(orders=2, seed=draw(st.integers(0, 5)), measures=measures, **picked)
 
 
-def _experiment(base: EncodedCases, choices: DialogueSettings) -> Experiment:
-    return prepare(base, choices, strategies=FIVE, users=USERS)
-
-
-@settings(max_examples=25, deadline=None)
-@given(base=case_bases(), choices=chosen())
-def test_like_plain_loops(base: EncodedCases, choices: DialogueSettings) -> None:
-    """Every stop, selection and rank quality is that of the plain loops, whatever is chosen."""
-    _like_plain(_experiment(base, choices), Plain(base, choices))
-
-
-@settings(max_examples=15, deadline=None)
-@given(base=case_bases(most=7), choices=chosen())
-def test_leave_one_in_like_plain_loops(base: EncodedCases, choices: DialogueSettings) -> None:
-    """With the target among the candidates, too, at each step of each dialogue."""
-    experiment = prepare(base, choices, strategies=FIVE, users=USERS, protocol="leave-one-in")
-    _like_plain(experiment, Plain(base, choices, kept=True))
-
-
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=45, deadline=None)
 @given(
     base=st.one_of(case_bases(most=7), case_bases(most=7, complete=True)),
     choices=chosen(),
+    protocol=st.sampled_from(["leave-one-out", "leave-one-in", "separate"]),
     data=st.data(),
 )
-def test_queries_like_plain_loops(
-    base: EncodedCases, choices: DialogueSettings, data: st.DataObject
+def test_like_plain_loops(
+    base: EncodedCases,
+    choices: DialogueSettings,
+    protocol: Any,  # noqa: ANN401  one of three texts
+    data: st.DataObject,
 ) -> None:
-    """And with queries that are no cases, and may have values and classes that none has."""
-    queries = data.draw(queries_to(base))
+    """Every stop, selection and rank quality is that of the plain loops, whatever is chosen.
+
+    Queries may have values and classes that no case has.
+    """
+    queries = data.draw(queries_to(base)) if protocol == "separate" else None
     experiment = prepare(
-        base, choices, strategies=FIVE, users=USERS, protocol="separate", queries=queries
+        base, choices, strategies=FIVE, users=USERS, protocol=protocol, queries=queries
     )
-    _like_plain(experiment, Plain(base, choices, queries=queries))
+    _like_plain(experiment, Plain(base, choices, queries, kept=protocol == "leave-one-in"))
 
 
 def _like_plain(experiment: Experiment, plain: Plain) -> None:

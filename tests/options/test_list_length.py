@@ -11,7 +11,7 @@ from quem import lists as measures
 from tests.docs.pages import ROOT
 
 PAGE = ROOT / "docs/how-to/options.md"
-DRAWN = 200_000
+DRAWN = 100_000
 
 
 def expected(name: str, chances: np.ndarray, longest: int) -> np.ndarray:
@@ -38,7 +38,7 @@ def bound(longest: int) -> float:
 
 
 def gains(name: str, longest: int, concentration: float) -> np.ndarray:
-    """How much more the best length scores than one option, of 200,000 random lists."""
+    """How much more the best length scores than one option, of random lists."""
     rng = np.random.default_rng(longest)
     drawn = rng.dirichlet(np.full(longest, concentration), size=DRAWN)
     scores = expected(name, -np.sort(-drawn, axis=1), longest)
@@ -46,7 +46,7 @@ def gains(name: str, longest: int, concentration: float) -> np.ndarray:
 
 
 def test_olar_exceeds_that_of_one_option_by_no_more_than_the_page_says() -> None:
-    """By at most the number of the page for each length, in 200,000 random lists of each kind."""
+    """By at most the number of the page for each length, in many random lists of each kind."""
     text = PAGE.read_text("utf-8")
     for longest in (2, 5, 10):
         assert re.search(f"{bound(longest):.4f}[a-z ]* for N = {longest}[,.]", text)

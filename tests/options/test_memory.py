@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from quem.options.result import OptionsResult
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
-KEY = {"Q1": "a", "Q2": "b"}
 
 
 def same_tables(result: OptionsResult, filed: OptionsResult) -> None:
@@ -57,61 +56,56 @@ def test_forms_equal_files(tmp_path: Path) -> None:
         assert [w.code for w in result.warnings] == [w.code for w in filed.warnings]
 
 
+ONE = {"s": {"Q1": ["a"]}}
+
+
 @pytest.mark.parametrize(
-    ("lists", "correct", "message"),
+    ("lists", "message"),
     [
-        (
-            {"Q1": ["a"]},
-            KEY,
-            "lists: system 'Q1': should be a dict of question to list, and not li",
-        ),
-        (
-            {"s": {"Q1": ["a", "a"]}},
-            KEY,
-            "question 'Q1', system 's', options: a: is more than once",
-        ),
-        ({"s": {1: ["a"], "1": []}}, {1: "a"}, "the list for '1' is also in lists: question 1, sy"),
-        ({"s": {"Q9": ["a"]}}, KEY, "lists: question 'Q9', system 's', question: unknown q"),
-        ({"s": {"Q1": {"a": "x"}}}, KEY, "system 's', options.a: 'x' is not a number"),
-        ({"s": {"Q1": {"a": float("inf")}}}, KEY, "options.a: input should be a finite number"),
-        ({}, KEY, "lists: holds no list"),
-        (3, KEY, "lists: should be a DataFrame, or a dict of system to qu"),
-        ({"s": {"Q1": ["a"]}}, {}, "correct: there is no question"),
-        (
-            {"s": {"Q1": ["a"]}},
-            {"Q1": None},
-            "correct: question 'Q1', correct: is empty; add the c",
-        ),
-        ({"s": {"Q1": ["a"]}}, ["a"], "correct: should be a DataFrame, or a dict of question to"),
-        (
-            {"s": {"Q1": ["a"]}},
-            {("Q", 1): "a"},
-            "correct: question ('Q', 1), question: an id should be",
-        ),
-        (
-            pd.DataFrame({"question": ["Q1"], "answer": ["a"]}),
-            KEY,
-            "lists: option: column 'option' not",
-        ),
+        ({"Q1": ["a"]}, "lists: system 'Q1': should be a dict of question to list"),
+        ({"s": {"Q1": ["a", "a"]}}, "question 'Q1', system 's', options: a: is more than once"),
+        ({"s": {"Q9": ["a"]}}, "lists: question 'Q9', system 's', question: unknown q"),
+        ({"s": {"Q1": {"a": "x"}}}, "system 's', options.a: 'x' is not a number"),
+        ({"s": {"Q1": {"a": float("inf")}}}, "options.a: input should be a finite number"),
+        ({}, "lists: holds no list"),
+        (3, "lists: should be a DataFrame, or a dict of system to qu"),
+        (pd.DataFrame({"question": ["Q1"], "answer": ["a"]}), "lists: option: column 'option' not"),
         (
             pd.DataFrame({"question": ["Q1"] * 2, "option": ["a", "b"], "position": [1, 1]}),
-            KEY,
             "lists:2:3: position: duplicate: '1' is twice in the list",
         ),
     ],
 )
-def test_mistakes(lists: Any, correct: Any, message: str) -> None:  # noqa: ANN401  wrong data
+def test_wrong_lists(lists: Any, message: str) -> None:  # noqa: ANN401  wrong data
     """What is wrong is one message, with the question, and without a file."""
     with pytest.raises(quem.QuemError) as caught:
-        evaluate(lists, correct)
+        evaluate(lists, {"Q1": "a", "Q2": "b"})
     assert message in str(caught.value)
     assert "<memory>" not in str(caught.value)
 
 
-def test_wrong_settings() -> None:
+@pytest.mark.parametrize(
+    ("correct", "message"),
+    [
+        ({}, "correct: there is no question"),
+        ({"Q1": None}, "correct: question 'Q1', correct: is empty"),
+        (["a"], "correct: should be a DataFrame, or a dict of question to"),
+        ({("Q", 1): "a"}, "correct: question ('Q', 1), question: an id should be"),
+    ],
+)
+def test_wrong_answers(correct: Any, message: str) -> None:  # noqa: ANN401  wrong data
+    with pytest.raises(quem.QuemError) as caught:
+        evaluate(ONE, correct)
+    assert message in str(caught.value)
+
+
+def test_a_question_in_two_types() -> None:
+    with pytest.raises(quem.QuemError, match="the list for '1' is also in lists: question 1, sys"):
+        evaluate({"s": {1: ["a"], "1": []}}, {1: "a"})
+
+
+@pytest.mark.parametrize(("key", "value"), [("headline", "MAE"), ("measures", "nope")])
+def test_wrong_settings(key: str, value: str) -> None:
     """A setting that is wrong is named by its key."""
-    lists = {"s": {"Q1": ["a"]}}
-    with pytest.raises(quem.QuemError, match="headline: is not a setting any longer; the first"):
-        evaluate(lists, KEY, headline="MAE")
-    with pytest.raises(quem.QuemError, match="measures: there is no measure 'nope'"):
-        evaluate(lists, KEY, measures="nope")
+    with pytest.raises(quem.QuemError, match=f"{key}: "):
+        evaluate(ONE, {"Q1": "a"}, **{key: value})

@@ -25,10 +25,7 @@ from helper import known
 
 
 def novelty(items, truth):
-    """The share of the list that nobody has judged.
-
-    More of it.
-    """
+    """The share of the list that nobody has judged."""
     return 1 - known(items, truth) / len(items) if items else None
 
 
@@ -85,6 +82,9 @@ def test_scores_beside_ours(tmp_path: Path) -> None:
     assert table.values[0, :, 2].tolist() == [1, 1, 0]
     assert result.to_dict()["settings"]["measures"][1] == "novelty@2"
     assert "novelty: The share of the list that nobody has judged (mine:novelty" in result.to_html()
+    listed = list_measures(own=study.own_measures)
+    assert listed.startswith("Measures of the study's own\n  novelty  The share of the list")
+    assert "mine:novelty of the study" in list_measures("novelty", study.own_measures)
 
 
 @pytest.mark.parametrize(
@@ -111,14 +111,13 @@ def test_mistakes(tmp_path: Path, measures: list[Any], message: str) -> None:
 
 def test_code_can_be_refused(tmp_path: Path) -> None:
     """With `code=False` and `--no-code` nothing of the study is run."""
-    path = _study(tmp_path, [NOVELTY], code="raise SystemExit\n")
-    with pytest.raises(quem.QuemError, match=r"'mine:novelty' is Python code, which --no-code"):
-        quem.load_study(path, code=False)
     (tmp_path / "o").mkdir()
-    options = study_in(tmp_path / "o", analysis={"measures": [NOVELTY, "OLAR"]})
-    with pytest.raises(quem.QuemError, match=r"'mine:novelty' is Python code, which --no-code"):
-        quem.load_study(options, code=False)
-    for study in (path, options):
+    for study in (
+        _study(tmp_path, [NOVELTY], code="raise SystemExit\n"),
+        study_in(tmp_path / "o", analysis={"measures": [NOVELTY, "OLAR"]}),
+    ):
+        with pytest.raises(quem.QuemError, match=r"'mine:novelty' is Python code, which --no-code"):
+            quem.load_study(study, code=False)
         found = CliRunner().invoke(main, ["check", str(study), "--no-code"])
         assert found.exit_code == 1
         assert "--no-code" in str(found.exception)
@@ -135,13 +134,9 @@ def test_measures_of_options(tmp_path: Path) -> None:
     result = analysed(study_in(tmp_path, analysis={"measures": [{"python": "mine:early"}, "RR"]}))
     scores = result.table_of_scores.values
     np.testing.assert_array_equal(scores[..., 0], scores[..., 1])
-    other = quem.analyze(result.findings.study, measures=["early", short_lists()])
+    short = quem.lists.define(lambda items, _: -len(items), name="short")
+    other = quem.analyze(result.findings.study, measures=["early", short])
     assert other.table_of_scores.columns == ("early", "short")
-
-
-def short_lists() -> quem.lists.Definition:
-    """A measure without a function of a name."""
-    return quem.lists.define(lambda items, _: -len(items), name="short")
 
 
 def test_a_name_of_ours_needs_a_prefix(tmp_path: Path) -> None:
@@ -149,11 +144,3 @@ def test_a_name_of_ours_needs_a_prefix(tmp_path: Path) -> None:
     path = _study(tmp_path, [{**NOVELTY, "name": "map"}, "map", "AP"])
     result = quem.analyze(quem.load_study(path, kind="retrieval"))
     assert result.table_of_scores.columns == ("own.map", "AP")
-
-
-def test_those_of_a_study_are_listed(tmp_path: Path) -> None:
-    """The list of measures has them first, and explains each."""
-    study = quem.load_study(_study(tmp_path, [NOVELTY, FOUND]), kind="retrieval")
-    listed = list_measures(own=study.own_measures)
-    assert listed.startswith("Measures of the study's own\n  novelty  The share of the list")
-    assert "mine:novelty of the study" in list_measures("novelty", study.own_measures)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -11,13 +10,14 @@ import pytest
 
 import quem
 from quem.studyfile.retrieval import Linear
+from tests.retrieval.made import STUDIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from quem.retrieval.bases import Case
 
-STUDY = Path(__file__).resolve().parents[2] / "studies/procake-example"
 # The page's table: without k, and with k = 2.
 PRINTED: dict[str, tuple[float, float | None]] = {
     "hits": (3.0, 1.0),
@@ -36,37 +36,35 @@ GRAPHS = ["G2", "G3", "G4"]
 
 
 class LinearRetriever:
-    """Compares the query with each case; counts how often it is asked."""
+    """Knows how similar each case is to the page's query."""
 
     def __init__(self, similarities: dict[str, float]) -> None:
         self.similarities = similarities
-        self.asked = 0
 
     def search(self, query: Case, k: int, cases: Mapping[str, Any]) -> list[tuple[str, float]]:
-        """The k most similar of the cases."""
         assert query.id == "G1"
-        self.asked += 1
         found = [(case, self.similarities[case]) for case in cases]
         return sorted(found, key=lambda pair: -pair[1])[:k]
 
 
-@pytest.fixture
-def truth() -> LinearRetriever:
-    """The page's ground truth."""
-    return LinearRetriever({"G2": 0.5, "G3": 0.3, "G4": 0.2})
+# The page's ground truth, and the retriever that it evaluates.
+TRUTH = LinearRetriever({"G2": 0.5, "G3": 0.3, "G4": 0.2})
+EXAMPLE = LinearRetriever({"G2": 0.5, "G3": 0.2, "G4": 0.3})
+GIVEN: dict[str, Any] = {"cases": GRAPHS, "queries": ["G1"]}
 
 
-@pytest.fixture
-def example() -> LinearRetriever:
-    """The retriever that the page evaluates."""
-    return LinearRetriever({"G2": 0.5, "G3": 0.2, "G4": 0.3})
+def near(query: Case, k: int, cases: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """The cases whose x is nearest; never the query."""
+    assert query.id not in cases
+    pairs = [(name, 1 / (1 + abs(case["x"] - query["x"]))) for name, case in cases.items()]
+    return sorted(pairs, key=lambda pair: -pair[1])[:k]
 
 
-def test_the_walk(tmp_path: Path, truth: LinearRetriever, example: LinearRetriever) -> None:
+def test_the_walk(tmp_path: Path) -> None:
     """Each call of the page has its place in one call of `quem.score`."""
     table = quem.score(
-        {"Example retriever": example},  # addRetrieverToEvaluate
-        truth,  # computeGroundTruthSimilarities, setGroundTruthSimilarities
+        {"Example retriever": EXAMPLE},  # addRetrieverToEvaluate
+        TRUTH,  # computeGroundTruthSimilarities, setGroundTruthSimilarities
         # addMetricToEvaluate
         [*PRINTED, *(f"{name}@2" for name, (_, k) in PRINTED.items() if k is not None)],
         cases=GRAPHS,  # the train case base
@@ -92,9 +90,7 @@ def test_the_walk(tmp_path: Path, truth: LinearRetriever, example: LinearRetriev
     ]
 
 
-def test_similarities_are_used_again(
-    tmp_path: Path, truth: LinearRetriever, example: LinearRetriever
-) -> None:
+def test_similarities_are_used_again(tmp_path: Path) -> None:
     """Where retriever, cases and queries are the same, and the file is as it was written."""
 
     def asked(similar: dict[str, float]) -> int:
@@ -104,32 +100,30 @@ def test_similarities_are_used_again(
             calls.append(k)
             return sorted(similar.items(), key=lambda pair: -pair[1])[:k]
 
-        given: dict[str, Any] = {"cases": GRAPHS, "queries": ["G1"], "out": tmp_path}
-        quem.score([example], retrieve, "nDCG", **given, repeats=2)
+        quem.score([EXAMPLE], retrieve, "nDCG", **GIVEN, out=tmp_path, repeats=2)
         return len(calls)
 
-    first = asked(truth.similarities)
+    first = asked(TRUTH.similarities)
     # A call to warm up, and two rounds tell the time; one more computes the similarities.
     assert first == 4
-    assert asked(truth.similarities) == 3
-    assert asked({**truth.similarities, "G4": 0.1}) == 4
-    assert asked({**truth.similarities, "G4": 0.1}) == 3
+    assert asked(TRUTH.similarities) == 3
+    assert asked({**TRUTH.similarities, "G4": 0.1}) == 4
+    assert asked({**TRUTH.similarities, "G4": 0.1}) == 3
     file = tmp_path / "similarities.csv"
     file.write_text(file.read_text().replace("0.1", "0.9"))
-    assert asked({**truth.similarities, "G4": 0.1}) == 4
+    assert asked({**TRUTH.similarities, "G4": 0.1}) == 4
     assert json.loads((tmp_path / "similarities.json").read_text()).keys() == {"inputs", "sha256"}
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_mac_fac(truth: LinearRetriever, example: LinearRetriever, stored: bool) -> None:  # noqa: FBT001
+def test_mac_fac(stored: bool) -> None:  # noqa: FBT001
     """The FAC retriever is the ground truth; filter sizes and k make pairs, as on the page."""
-    one, two = ({"G1": retriever.similarities} for retriever in (example, truth))
+    one, two = ({"G1": retriever.similarities} for retriever in (EXAMPLE, TRUTH))
     table = quem.score(
-        {"mac": one, "fac": two} if stored else {"mac": example, "fac": truth},
+        {"mac": one, "fac": two} if stored else {"mac": EXAMPLE, "fac": TRUTH},
         "fac",  # setFacGTRetriever
         ["hits", "correctness"],
-        cases=GRAPHS,
-        queries=["G1"],
+        **GIVEN,
         mac_fac=[(1, 1), (2, 2), (3, 2)],  # setFilterSizes, setKs
     )
     (section,) = [one for one in table.sections if one.id == "mac-fac"]
@@ -143,32 +137,21 @@ def test_mac_fac(truth: LinearRetriever, example: LinearRetriever, stored: bool)
     assert ({row[4] for row in section.tables[0].rows} == {"–"}) == stored
 
 
-def test_runs_and_retrievers_beside_each_other(truth: LinearRetriever) -> None:
+def test_runs_and_retrievers_beside_each_other() -> None:
     """Lists of a file or a dict are scored with those of a function; judgments are a truth too."""
-    run = pd.read_csv(STUDY / "results.csv")
-    table = quem.score(
-        {"stored": run, "two": lambda _: {"G2": 0.5, "G4": 0.3}},
-        truth,
-        "nDCG hits@2",
-        cases=GRAPHS,
-        queries=["G1"],
-    )
-    assert table.means.mean[:, 1].tolist() == [1, 1]
-    judged = quem.score({"two": truth}, {"G1": {"G3": 1}}, "RR", cases=GRAPHS, queries=["G1"])
+    run = pd.read_csv(STUDIES / "procake-example/results.csv")
+    systems = {"stored": run, "two": lambda _: {"G2": 0.5, "G4": 0.3}}
+    assert quem.score(systems, TRUTH, "nDCG hits@2", **GIVEN).means.mean[:, 1].tolist() == [1, 1]
+    judged = quem.score({"two": TRUTH}, {"G1": {"G3": 1}}, "RR", **GIVEN)
     assert judged.means.mean.tolist() == [[0.5]]
 
 
 def test_a_file_of_cases_and_queries_in_memory(tmp_path: Path) -> None:
     """An attribute has one type in both."""
-    (tmp_path / "cases.csv").write_text("id,x\na,1\nb,2\nc,3\n", encoding="utf-8")
-
-    def near(query: Case, k: int, cases: Mapping[str, Any]) -> list[tuple[str, float]]:
-        pairs = [(name, -abs(case["x"] - query["x"])) for name, case in cases.items()]
-        return sorted(pairs, key=lambda pair: -pair[1])[:k]
-
+    cases = tmp_path / "cases.csv"
+    cases.write_text("id,x\na,1\nb,2\nc,3\n", encoding="utf-8")
     queries = pd.DataFrame({"x": [1.2, 2.9]}, index=["q1", "q2"])
-    linear, cases = Linear(), tmp_path / "cases.csv"
-    table = quem.score({"near": near}, linear, "kendall", cases=cases, queries=queries, repeats=1)
+    table = quem.score({"near": near}, Linear(), "kendall", cases=cases, queries=queries, repeats=1)
     assert table.queries == ("q1", "q2")
     assert table.values.ravel().tolist() == [1, 1]
 
@@ -176,16 +159,8 @@ def test_a_file_of_cases_and_queries_in_memory(tmp_path: Path) -> None:
 def test_each_case_in_turn_is_a_query() -> None:
     """Without queries; what a retriever may search lacks the query."""
     cases = {name: {"x": float(at)} for at, name in enumerate(GRAPHS)}
-
-    def near(query: Case, k: int, cases: Mapping[str, Any]) -> list[tuple[str, float]]:
-        assert query.id not in cases
-        pairs = [(name, 1 / (1 + abs(one["x"] - query["x"]))) for name, one in cases.items()]
-        return sorted(pairs, key=lambda pair: -pair[1])[:k]
-
-    def first(_: Case) -> dict[str, float]:
-        return {"G2": 1.0}
-
-    table = quem.score({"first": first, "near": near}, near, "hits_norm@1", cases=cases)
+    systems = {"first": lambda _: {"G2": 1.0}, "near": near}
+    table = quem.score(systems, near, "hits_norm@1", cases=cases)
     assert table.systems == ("first",)
     assert table.queries == ("G2", "G3", "G4")
     assert table.values[0, :, 0].tolist() == [0, 0.5, 0]
@@ -194,7 +169,7 @@ def test_each_case_in_turn_is_a_query() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"cases": None}, "cases: is missing: give what the retrievers search"),
+        ({"cases": None}, "cases: is missing"),
         ({"cases": {}}, "cases: is empty"),
         ({"cases": {"a": 3}}, "cases: 'a': should be a dict of attributes, and not 3"),
         ({"cases": [{"id": "a"}, {"id": "a"}]}, "cases: 'a': duplicate id 'a'; give each its own"),
@@ -206,11 +181,9 @@ def test_each_case_in_turn_is_a_query() -> None:
         ({"measures": "nope"}, "there is no measure 'nope'"),
     ],
 )
-def test_mistakes(
-    truth: LinearRetriever, example: LinearRetriever, given: dict[str, Any], message: str
-) -> None:
+def test_mistakes(given: dict[str, Any], message: str) -> None:
     """What is wrong is named by its argument."""
-    arguments = {"truth": truth, "measures": "nDCG", "cases": GRAPHS, "queries": ["G1"], **given}
+    arguments = {"truth": TRUTH, "measures": "nDCG", **GIVEN, **given}
     with pytest.raises(quem.QuemError) as caught:
-        quem.score({"example": example}, **arguments)
+        quem.score({"example": EXAMPLE}, **arguments)
     assert message in str(caught.value)

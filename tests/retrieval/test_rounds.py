@@ -13,7 +13,7 @@ from quem.retrieval.choosing import truth_depth_of
 from quem.retrieval.retrievers import make_retrievers
 from quem.retrieval.truth import Need, find_truth
 from quem.scores.scoring import digest_of, score_runs
-from tests.retrieval.made import evaluated, mistakes, write_study
+from tests.retrieval.made import evaluated, write_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,46 +55,27 @@ def test_retrievers_take_turns(tmp_path: Path) -> None:
     assert "an interval at 95% needs 6 rounds" in fewer.to_html()
 
 
-def test_filters_are_no_larger_than_the_case_base(tmp_path: Path) -> None:
-    """With leave-one-out, without the query."""
-    keys: dict[str, Any] = {"queries": "leave-one-out", "analysis": {"measures": "nDCG@2"}}
-    for sizes, message in (
-        ([2, 4], "mac_fac.filters[2]: a filter of 4 is larger than the 3 cases to search; use 3"),
-        (4, "mac_fac.filters: a filter of 4 is larger than the 3 cases"),
-        (3, ""),
-    ):
-        mac_fac = {"mac": "x", "fac": "all", "filters": sizes, "k": 2}
-        text = mistakes(write_study(tmp_path, [ALL, X], "all", mac_fac=mac_fac, **keys))
-        assert message in text
-        assert bool(text) == bool(message)
-
-
 def silent(_: str, __: int) -> Callable[[int], object]:
-    """Show no progress."""
     return lambda _: None
-
-
-def _study(folder: Path) -> Path:
-    random = np.random.default_rng(3)
-    rows = [f"c{i},{random.integers(30)},{random.choice(list('pqr'))}" for i in range(40)]
-    text = "\n".join(["id,x,kind", *rows])
-    return write_study(folder, [ALL, X], "all", queries="leave-one-out", cases_csv=text)
 
 
 def test_cut_truth_scores_as_the_whole(tmp_path: Path) -> None:
     """By every measure at k: the k best, what ties with them, and what retrievers gave."""
-    study = quem.load_study(_study(tmp_path), kind="retrieval")
+    random = np.random.default_rng(3)
+    rows = [f"c{i},{random.integers(30)},{random.choice(list('pqr'))}" for i in range(40)]
+    text = "\n".join(["id,x,kind", *rows])
+    path = write_study(tmp_path, [ALL, X], "all", queries="leave-one-out", cases_csv=text)
+    study = quem.load_study(path, kind="retrieval")
     retrievers, _ = make_retrievers(study)
-    lists = evaluated(tmp_path / "study.yaml", measures=["nDCG@5"]).findings.found.runs["x"].lists
+    lists = evaluated(path, measures=["nDCG@5"]).findings.found.runs["x"].lists
     whole = find_truth(study, retrievers, Need(5, [lists]), silent)
     cut = find_truth(study, retrievers, Need(5, [lists], whole=0), silent)
     assert len(cut.columns) < len(whole.columns) / 2
+    known = {name: {one.name for one in d.parameters} for name, d in DEFINITIONS.items()}
     named = [
         measure(name, k=5)
-        for name, one in DEFINITIONS.items()
-        if any(parameter.name == "k" for parameter in one.parameters)
-        and one.family != "dialogue"
-        and not any(parameter.name == "rel" for parameter in one.parameters)
+        for name, has in known.items()
+        if "k" in has and "rel" not in has and DEFINITIONS[name].family != "dialogue"
     ]
     assert len(named) > 4
     scored = [score_runs({"x": lists.columns("x")}, t.columns, named) for t in (whole, cut)]

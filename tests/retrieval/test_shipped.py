@@ -5,18 +5,16 @@ from __future__ import annotations
 import math
 import re
 import runpy
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.docs.pages import table_rows
-from tests.retrieval.made import evaluated
+from tests.retrieval.made import STUDIES, evaluated
 
 if TYPE_CHECKING:
-    from quem.retrieval.result import RetrievalResult
+    from pathlib import Path
 
-STUDIES = Path(__file__).resolve().parents[2] / "studies"
 PROCAKE = STUDIES / "procake-example"
 NAMES = {
     "hits normalized": "hits_norm",
@@ -29,15 +27,10 @@ NAMES = {
 }
 
 
-def _means(result: RetrievalResult, retriever: str) -> dict[str, float]:
-    table = result.means
-    rows = table[table["system"] == retriever]
-    return dict(zip(rows["measure"], rows["mean"], strict=True))
-
-
 def test_procake_readme_prints_it() -> None:
     """Each row of the README has the computed numbers, rounded; the page printed the same."""
-    means = _means(evaluated(PROCAKE / "study.yaml"), "results")
+    table = evaluated(PROCAKE / "study.yaml").means
+    means = table[table["system"] == "results"].set_index("measure")["mean"].to_dict()
     text = (PROCAKE / "README.md").read_text("utf-8")
     rows = [row for row in table_rows(text) if len(row) == 5]
     checked = 0

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from itertools import combinations
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import ir_measures
 import numpy as np
 import pytest
 
 import quem
 from quem.retrieval.lists import rows_of
-from tests.retrieval.made import evaluated, mistakes, write_study
+from tests.retrieval.made import STUDIES, evaluated, write_study
 
-STUDIES = Path(__file__).resolve().parents[2] / "studies"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 ALL: dict[str, Any] = {"id": "all", "linear": {}}
 ONE: dict[str, Any] = {"id": "one", "linear": {"attributes": [{"name": "x"}]}}
 
@@ -67,55 +67,22 @@ def test_leave_one_out_leaves_the_query_out(tmp_path: Path) -> None:
         assert {(query, case) for query, case, _ in rows_of(columns)} == wanted
 
 
-def test_relevance_measures_agree_with_ir_measures(tmp_path: Path) -> None:
-    """ir_measures reads the same files."""
-    rng = np.random.default_rng(3)
-    qrels, run = [], []
-    for query in range(12):
-        for case in range(30):
-            grade = int(rng.integers(-6, 3))
-            qrels += [f"q{query} 0 d{case} {grade}"] * (grade >= 0)
-        order = rng.permutation(30)[:20]
-        run += [f"q{query} Q0 d{c} {r + 1} {1 - r / 20:.3f} t" for r, c in enumerate(order)]
-    path = write_study(
-        tmp_path,
-        [{"id": "t", "run": "t.txt"}],
-        {"qrels": "q.txt"},
-        cases=None,
-        queries=None,
-        t_txt="\n".join(run),
-        q_txt="\n".join(qrels),
-        analysis={"measures": ["AP", "RR", "nDCG@10"], "samples": 0},
-    )
-    result = evaluated(path)
-    wanted = [ir_measures.AP, ir_measures.RR, ir_measures.nDCG @ 10]
-    theirs = ir_measures.calc_aggregate(
-        wanted,
-        ir_measures.read_trec_qrels(str(tmp_path / "q.txt")),
-        ir_measures.read_trec_run(str(tmp_path / "t.txt")),
-    )
-    ours = dict(zip(result.means["measure"], result.means["mean"], strict=True))
-    for measure in wanted:
-        assert ours[str(measure)] == pytest.approx(theirs[measure], abs=1e-9)
-
-
-def _expert_study(tmp_path: Path, **more: Any) -> Path:  # noqa: ANN401  keys
-    """A program's orders against the judges of the paper's study."""
-    run = "query,rank,case\n" + "".join(
-        f"P{p},{rank},{solver}\n"
-        for p in (1, 2, 3)
-        for rank, solver in enumerate(("S6", "S7", "p3", "S5", "S4", "S3", "S2", "S1"), 1)
-    )
-    truth = {"study": str(STUDIES / "p3-1997/study.yaml")}
-    defaults: dict[str, Any] = {"cases": None, "queries": None, "order_csv": run}
-    return write_study(
-        tmp_path, [{"id": "order", "run": "order.csv"}], truth, **{**defaults, **more}
-    )
+ORDER = ("S6", "S7", "p3", "S5", "S4", "S3", "S2", "S1")
 
 
 def test_experts_are_ordered_by_average_rank(tmp_path: Path) -> None:
     """The consensus is the mean of the adjusted ranks, withheld solvers left out."""
-    result = evaluated(_expert_study(tmp_path, analysis={"measures": ["kendall"]}))
+    lines = [f"P{p},{rank},{name}" for p in (1, 2, 3) for rank, name in enumerate(ORDER, 1)]
+    path = write_study(
+        tmp_path,
+        [{"id": "order", "run": "order.csv"}],
+        {"study": str(STUDIES / "p3-1997/study.yaml")},
+        cases=None,
+        queries=None,
+        order_csv="\n".join(["query,rank,case", *lines]),
+        analysis={"measures": ["kendall"]},
+    )
+    result = evaluated(path)
     study = quem.load_study(STUDIES / "p3-1997/study.yaml", kind="experience")
     ranks = quem.analyze(study).ranks
     assert ranks is not None
@@ -124,41 +91,18 @@ def test_experts_are_ordered_by_average_rank(tmp_path: Path) -> None:
     evidence = result.table_of_scores.evidence
     assert evidence is not None
     judgments = evidence.judgments
-    truth, order = judgments.truth, ["S6", "S7", "p3", "S5", "S4", "S3", "S2", "S1"]
+    truth = judgments.truth
     names = judgments.columns.names(judgments.row[truth.item])
     taus: list[float] = []
     for query, problem in enumerate(judgments.queries):
         part = truth.rows.cells(query)
         held = dict(zip(names[part], truth.value[part].tolist(), strict=True))
         assert held == pytest.approx(mean[problem].to_dict())
-        listed = [name for name in order if name in held]
+        listed = [name for name in ORDER if name in held]
         signs = [np.sign(held[a] - held[b]) for a, b in combinations(listed, 2)]
         taus.append(float(np.mean(signs)))
     assert result.means["mean"].tolist()[0] == pytest.approx(np.mean(taus))
     assert len(judgments.judges) == len(result.to_dict()["ground_truth"]["judges"]) > 1
-
-
-def test_lists_name_solvers_of_the_study(tmp_path: Path) -> None:
-    """A solver that no judge was shown is refused."""
-    run = "query,rank,case\nP1,1,S1\nP1,2,S11\n"
-    message = mistakes(_expert_study(tmp_path, order_csv=run))
-    assert "order.csv:3: case: unknown case 'S11' of the query 'P1'; did you mean S1?" in message
-
-
-def test_studies_without_whole_rankings_are_no_experts(tmp_path: Path) -> None:
-    """Averages have no order on each problem; the message names that study's file."""
-    truth = {"study": str(STUDIES / "p3-1997/averages.yaml")}
-    path = write_study(
-        tmp_path,
-        [{"id": "o", "run": "o.csv"}],
-        truth,
-        cases=None,
-        queries=None,
-        o_csv="query,case\nP1,S1\n",
-    )
-    message = mistakes(path)
-    assert "p3-1997/averages.yaml:" in message
-    assert "the order on each problem needs the rankings" in message
 
 
 def test_ids_are_the_text_that_was_written(tmp_path: Path) -> None:

@@ -58,7 +58,6 @@ class Plain:
             self.spans.append(max(known) - min(known))  # type: ignore[type-var,operator]
 
     def difference(self, a: int, one: float, other: float) -> float:
-        """Of one attribute, from 0 to 1."""
         if self.base.categories[a] is not None or not self.spans[a]:
             return 0.0 if one == other else 1.0
         return min(abs(one - other) / self.spans[a], 1.0)
@@ -76,21 +75,16 @@ class Plain:
             w = float(self.base.weights[a])
             one, other = problem[a], self.rows[case][a]
             if a not in attributes:
-                one = assumed(a) if assumed and other is not None else one
-                lacks = other is None
                 if assumed is None:
-                    weight += 0.0 if lacks and self.settings.missing == "skip" else w
+                    weight += 0.0 if other is None and self.settings.missing == "skip" else w
                     continue
-            else:
-                lacks = one is None or other is None
-            if lacks:
-                if self.settings.missing == "skip":
-                    continue
-                total += w if self.settings.missing == "worst" else 0.0
-            else:
-                assert one is not None
-                assert other is not None
+                one = assumed(a)
+            if one is not None and other is not None:
                 total += w * self.difference(a, one, other)
+            elif self.settings.missing == "skip":
+                continue
+            elif self.settings.missing == "worst":
+                total += w
             weight += w
         return total / weight if weight else 1.0
 
@@ -157,12 +151,10 @@ class Plain:
         return far(values.__getitem__)
 
     def rank_quality(self, partial: dict[int, float], target: int) -> tuple[float, int]:
-        """Section 4 of the paper, and k-hat."""
         near = [float(billionths(distance)) for distance in partial.values()]
         return by_hand(near, [self.full(target, c) for c in partial], self.settings.k)
 
     def threshold(self, b: float) -> float:
-        """The distance of the i-th nearest, in the mean."""
         i = min(max(math.floor(b * self.n + 0.5), 1), self.n - 1)
         distances = []
         for case, row in enumerate(self.rows):

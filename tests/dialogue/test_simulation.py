@@ -1,19 +1,24 @@
-"""Simulated dialogues against plain loops, and what must hold in each of them."""
+"""Simulated dialogues against plain loops, what must hold in each, and several processes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from quem.dialogue import simulation
 from quem.dialogue.further import FURTHER
-from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
+from quem.dialogue.records import Dialogues
+from quem.dialogue.simulation import Experiment, NamedStrategy, prepare, run_experiment
 from quem.dialogue.users import User, named_user
+from quem.parallel import Workers
 from quem.studyfile.dialogue import DialogueSettings
-from tests.dialogue.made import case_bases, queries_to
+from tests.dialogue.made import case_bases, encoded, queries_to
 from tests.dialogue.plain import Plain, draws
 
 if TYPE_CHECKING:
@@ -23,7 +28,6 @@ FIVE = tuple(NamedStrategy(name) for name in ("DD", "FA", "ND", "NF", "RA"))
 
 
 def user(name: str, b: float | None = None) -> User:
-    """A user by name, who is there."""
     match = named_user(name, b)
     assert match is not None
     return match
@@ -41,7 +45,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 
 @st.composite
 def chosen(draw: st.DrawFn) -> DialogueSettings:
-    """Any values of the open choices."""
     picked: Any = {name: draw(st.sampled_from(values)) for name, values in CHOICES.items()}
     measures = draw(st.sampled_from([(), tuple(FURTHER)]))
     return DialogueSettings(orders=2, seed=draw(st.integers(0, 5)), measures=measures, **picked)
@@ -104,3 +107,29 @@ def test_what_must_hold_in_each_dialogue(base: EncodedCases, choices: DialogueSe
     assert (stop[:, :, 1] <= stop[:, :, 0]).all()
     assert (stop[:, :, 2] <= stop[:, :, 1]).all()
     assert (dialogues.right[:, :, 3] == (dialogues.stop[:, :, 3] >= 0)).all()
+
+
+def experiment() -> Experiment:
+    """An experiment of two strategies and two users, on a case base with ties."""
+    random = np.random.default_rng(3)
+    columns = [random.integers(most, size=30).tolist() for most in (3, 4, 2)]
+    cases = encoded(
+        columns, [("v", "w", "x"), None, ("y", "z")], random.integers(2, size=30), [1] * 3
+    )
+    users = user("T5", 0.1), user("DL")
+    strategies = [NamedStrategy("DD"), NamedStrategy("RA")]
+    return prepare(cases, DialogueSettings(orders=2), strategies=strategies, users=users)
+
+
+@pytest.mark.parametrize("protocol", ["leave-one-out", "leave-one-in", "separate"])
+def test_several_processes_give_the_same(monkeypatch: pytest.MonkeyPatch, protocol: Any) -> None:  # noqa: ANN401
+    # A few targets a task, as with a large case base.
+    monkeypatch.setattr(simulation, "_CELLS_AT_ONCE", 3000)
+    whole = experiment()
+    if protocol == "separate":
+        whole = replace(whole, queries=replace(whole.cases, values=whole.cases.values[::-1]))
+    one = replace(whole, protocol=protocol)
+    alone, shared = run_experiment(one), run_experiment(one, workers=Workers(2))
+    assert_array_equal(alone.targets, np.arange(30))
+    for name in Dialogues.__dataclass_fields__:
+        assert_array_equal(getattr(alone, name), getattr(shared, name), name)

@@ -29,9 +29,8 @@ CASES = (
 
 
 def write(folder: Path, more: str = "", *, cases: str = CASES) -> Path:
-    """Write a small study whose own functions are there."""
     (folder / "cases.csv").write_text(cases, encoding="utf-8")
-    shutil.copy(Path(__file__).with_name("mine.py"), folder / "mine.py")
+    shutil.copy(Path(__file__).with_name("mine.py"), folder)
     study = folder / "study.yaml"
     # A study that says something else about its cases does so first.
     first = "" if "cases:" in more else "cases: {file: cases.csv, class: fault}\n"
@@ -40,14 +39,12 @@ def write(folder: Path, more: str = "", *, cases: str = CASES) -> Path:
 
 
 def analyze(path: Path, **settings: Any) -> DialogueResult:  # noqa: ANN401
-    """Load and analyze quickly."""
     result = quem.analyze(quem.load_study(path), **{**QUICK, **settings})
     assert isinstance(result, DialogueResult)
     return result
 
 
 def test_own_parts_do_as_ours(tmp_path: Path) -> None:
-    """A strategy of one's own gives what the same of ours does."""
     cases = "cases: {file: cases.csv, class: fault, categorical: all}\n"
     own = "strategies: [{name: mine, function: mine:no_difference}, DD]\n"
     result = analyze(write(tmp_path, f"{cases}{own}users: [T5 0.3]\n"))
@@ -78,24 +75,16 @@ def own(function: str, name: str = "m") -> str:
         ("strategies: [DD, DD]", "duplicate strategy: DD"),
         ("users: [T5]", "users[1]: the user T5 needs b"),
         ("users: [T5 2]", "2 is not between 0 and 1"),
-        ("users: [T5 0,1]", "users"),
         ("users: [DL 0.1]", "the user DL has no threshold"),
         ("users: [X9 0.1]", "there is no user 'X9'"),
         ("users: [T05 0.1]", "there is no user 'T05'"),
         ("users: [T5 0.1, t5 0.10]", "duplicate user"),
-        ("queries: leave-one-on", "queries: 'leave-one-on' is not one of leave-one-out"),
         ("queries: separate", "separate queries need a file"),
         ("queries: {file: cases.csv, protocol: leave-one-in}", "the cases are the targets; leave"),
         ("queries: there.csv", "queries.file: there is no file 'there.csv'"),
-        ("questions: often", "questions: 'often' is not one of random, fixed"),
         ("questions: [color]", "study.yaml:3:12: questions: not asked for: size"),
         ("questions: [color, color, size]", "'color' is listed twice"),
         ("questions: [color, siz]", "there is no attribute 'siz'; did you mean size?"),
-        ("analysis: {k: 0}", "analysis.k: must be 1 or more"),
-        ("analysis: {neighbors: some}", "'some' is not a whole number"),
-        ("analysis: {ties: all}", "analysis.ties: unknown key"),
-        ("analysis: {bootstrap: 0}", "analysis.bootstrap: is not a setting any longer"),
-        ("analysis: {permutations: 99}", "analysis.permutations: is not a setting any longer"),
         ("analysis: {measures: recallx}", "analysis.measures: there is no measure 'recallx'; did"),
         ("analysis: {measures: xyz}", "'xyz'; there are rank quality, efficiency, precision"),
         ("analysis: {claims: DD beats FA}", "'DD beats FA' is not a claim"),
@@ -103,7 +92,6 @@ def own(function: str, name: str = "m") -> str:
     ],
 )
 def test_refusals(tmp_path: Path, more: str, message: str) -> None:
-    """What is wrong is told with its place and its remedy."""
     with pytest.raises(QuemError) as caught:
         analyze(write(tmp_path, f"{more}\n"))
     assert message in str(caught.value)
@@ -132,10 +120,8 @@ def test_leave_one_in(tmp_path: Path) -> None:
     assert table.columns == ("efficiency", "precision", "recall")
     assert (table.means.mean[:, 1] == 1).all()
     assert (table.means.mean[:, 0] > 0).all()
-    assert "kept in the case base (leave-one-in)" in " ".join(kept.summary().split())
     (base,) = kept.to_dict()["case_base"]
     assert (base["protocol"], base["targets"]) == ("leave-one-in", 24)
-    assert "(leave-one-in)" in report_files(kept)["report.html"].decode()
 
 
 def test_queries_of_a_file(tmp_path: Path) -> None:
@@ -161,9 +147,8 @@ def bikes() -> DialogueResult:
 
 def test_all_figures_and_files(bikes: DialogueResult) -> None:
     """The report has its files, which the result knows of, and says each open choice."""
-    result = bikes
-    files: dict[str, Any] = {**result.attachments(), **report_files(result)}
-    assert set(files) <= result.file_names
+    files: dict[str, Any] = {**bikes.attachments(), **report_files(bikes)}
+    assert set(files) <= bikes.file_names
     page = files["report.html"].decode()
     for name in ("k", "neighbors", "region_size", "missing"):
         assert f">{name}<" in page
@@ -212,32 +197,29 @@ def test_scores_and_agreement_are_what_dialogues_give(bikes: DialogueResult) -> 
 
 
 @pytest.mark.parametrize(
-    ("claim", "verdict"),
+    ("better", "worse", "measure", "verdict"),
     [
-        ("RA > NF by efficiency", "yes"),
-        ("ND > RA by efficiency", "open"),
-        ("ND > RA by rank quality", "-"),
-        ("ND > RA by precision (DL)", "-"),
+        ("RA", "NF", "efficiency", "yes"),
+        ("ND", "RA", "efficiency", "open"),
+        ("ND", "RA", "rank quality", "-"),
+        ("ND", "RA", "precision (DL)", "-"),
     ],
 )
-def test_a_claim_is_held_against_each_user(bikes: DialogueResult, claim: str, verdict: str) -> None:
+def test_a_claim_is_held_against_each_user(
+    bikes: DialogueResult, better: str, worse: str, measure: str, verdict: str
+) -> None:
     """A line of a certificate says for how many users the claim holds."""
     table = bikes.findings.table
-    means = bikes.means.set_index(["system", "measure"])["mean"]
-    better, worse = claim[:2], claim[5:7]
     (check,) = table.checks
-    line = check(table, table.claim(claim))
-    counts = [
-        sum(
-            means[better, name] > means[worse, name] + 1e-9
-            for name in table.columns
-            if name.startswith(f"{what} (")
-        )
-        for what in ("efficiency", "precision")
-    ]
+    line = check(table, table.claim(f"{better} > {worse} by {measure}"))
+    means = bikes.means.pivot_table(index="measure", columns="system", values="mean")
+    higher = means[means[better] > means[worse] + 1e-9].index
+    efficiency, precision = (
+        sum(name.startswith(f"{what} (") for name in higher) for what in ("efficiency", "precision")
+    )
     assert line.verdict == verdict
     assert line.text.startswith(
-        f"higher by efficiency for {counts[0]} of 7 and by precision for {counts[1]} of 7 users"
+        f"higher by efficiency for {efficiency} of 7 and by precision for {precision} of 7 users"
     )
 
 
@@ -273,17 +255,15 @@ def test_strategies_of_several_studies_are_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "cases",
+    ("missing", "cases"),
     [
-        "color,fault\nred,A\nred,A\nred,B\n",
-        "color,size,fault\nred,,A\n,2,A\n,,B\n",
-        "size,fault\n1,A\n1,B\n1,C\n1,A\n",
+        ("zero", "color,fault\nred,A\nred,A\nred,B\n"),
+        ("worst", "color,size,fault\nred,,A\n,2,A\n,,B\n"),
+        ("skip", "color,size,fault\nred,,A\n,2,A\n,,B\n"),
+        ("zero", "size,fault\n1,A\n1,B\n1,C\n1,A\n"),
     ],
-    ids=["all alike", "hardly anything known", "one number"],
 )
-@pytest.mark.parametrize("missing", ["zero", "worst", "skip"])
-def test_poor_case_bases(tmp_path: Path, cases: str, missing: str) -> None:
-    """Case bases that tell little give a result."""
+def test_poor_case_bases(tmp_path: Path, missing: str, cases: str) -> None:
     result = analyze(write(tmp_path, cases=cases), missing=missing)
     assert np.isfinite(result.findings.table.means.mean).all()
     assert report_files(result)

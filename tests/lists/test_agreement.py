@@ -83,7 +83,6 @@ def test_trec_eval(rel: int, unjudged: str) -> None:
 
 
 def common(run: Items, truth: Items) -> tuple[list[float], list[float]]:
-    """Scores and true values of the common items."""
     both = [item for item in run if item in truth]
     return [run[item] for item in both], [truth[item] for item in both]
 
@@ -104,7 +103,6 @@ def test_scipy(tied: bool) -> None:  # noqa: FBT001  a parameter of the test
 
 
 def ranked(items: Items) -> list[str]:
-    """The items, best first; sorting is stable."""
     return sorted(items, key=lambda item: -items[item])
 
 
@@ -145,7 +143,6 @@ def distance(run: Items, truth: Items, _: int) -> float:
 
 
 def mae(run: Items, truth: Items, _: int) -> float:
-    """By position."""
     both = list(zip(sorted(run.values())[::-1], sorted(truth.values())[::-1], strict=False))
     return sum(abs(a - b) for a, b in both) / len(both)
 

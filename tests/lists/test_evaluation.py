@@ -27,7 +27,6 @@ from quem.errors import QuemError
     ],
 )
 def test_forms_of_lists(listed: Any) -> None:  # noqa: ANN401  any form
-    """A list is a dict, pairs, or items; the highest score is first."""
     scores = measures.evaluate({"q": listed}, {"q": {"a": 3, "b": 1}}, ["nDCG@2", "RR"])
     assert scores.values.tolist() == [[1, 1]]
 
@@ -71,7 +70,6 @@ def test_queries_and_means() -> None:
     ],
 )
 def test_refusals(run: Any, truth: Any, message: str) -> None:  # noqa: ANN401  wrong input
-    """What cannot be scored is refused, with the query and the item."""
     with pytest.raises(QuemError, match=re.escape(message)):
         measures.evaluate(run, truth, ["nDCG"])
 
@@ -132,7 +130,6 @@ LARGE = "scores or true values are too large to compute with"
     ],
 )
 def test_undefined(listed: Any, truth: Any, name: str, reason: str) -> None:  # noqa: ANN401
-    """Where there is no score there is a reason, and no 0."""
     score = measures.score(listed, truth, name)
     assert math.isnan(score.value)
     assert score.reason.startswith(reason)
@@ -166,7 +163,6 @@ GAINS = 1 + 1 / math.log2(3) + 0.5 + 1 / math.log2(5)
     ],
 )
 def test_several_relevant(name: str, listed: str, relevant: str, expected: float) -> None:
-    """With several relevant items, or an empty list, these are the scores."""
     assert measures.score([*listed], [*relevant], name).value == pytest.approx(expected)
 
 

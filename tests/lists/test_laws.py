@@ -54,7 +54,6 @@ def scores(listed: Items, truth: Items, by: list[str]) -> list[float]:
 @quick
 @given(run_and_truth)
 def test_bounds(lists: Pair) -> None:
-    """A score is within its range, or NaN with a reason."""
     result = measures.evaluate({"q": lists[0]}, {"q": lists[1]}, SPELLINGS)
     undefined = {name: reason for _, name, reason in result.undefined()}
     for chosen in result.measures:
@@ -87,7 +86,6 @@ def test_monotone_scores(lists: Pair) -> None:
 @quick
 @given(st.dictionaries(names, level, min_size=2, max_size=8))
 def test_perfection(truth: Items) -> None:
-    """The ground truth itself has the best score that there is, wherever it has one."""
     truth |= {"a": 1.0, "b": 0.2}
     values = dict(zip(PERFECT, scores(truth, truth, PERFECT), strict=True))
     assert values == pytest.approx(dict.fromkeys(PERFECT, 1))
@@ -98,7 +96,6 @@ def test_perfection(truth: Items) -> None:
 @quick
 @given(st.lists(st.booleans(), min_size=1, max_size=8), st.data())
 def test_promotion(relevant: list[bool], data: st.DataObject) -> None:
-    """To move a relevant item up by one never makes a list worse, by any measure of relevance."""
     listed = [f"{i}" for i in range(len(relevant))]
     truth = [item for item, good in zip(listed, relevant, strict=True) if good]
     assume(truth and truth != ["0"])
@@ -113,7 +110,6 @@ def test_promotion(relevant: list[bool], data: st.DataObject) -> None:
 @quick
 @given(st.integers(1, 7), st.integers(0, 7))
 def test_a_wrong_option_more(length: int, place: int) -> None:
-    """One wrong option more never makes a list of options better by a length-aware measure."""
     listed = ["c" if i == place else f"w{i}" for i in range(length)]
     runs = {"before": listed, "after": [*listed, "more"]}
     before, after = measures.evaluate(runs, {key: ["c"] for key in runs}, LENGTH_AWARE).values
@@ -123,7 +119,6 @@ def test_a_wrong_option_more(length: int, place: int) -> None:
 @settings(max_examples=20, deadline=None)
 @given(st.lists(run_and_truth, min_size=1, max_size=6))
 def test_each_query_by_itself(lists: list[Pair]) -> None:
-    """A run has the scores that its lists have one by one."""
     run = {i: listed for i, (listed, _) in enumerate(lists)}
     truth = {i: true for i, (_, true) in enumerate(lists)}
     together = measures.evaluate(run, truth, SPELLINGS, ties="given").values
@@ -148,14 +143,12 @@ tied = st.dictionaries(st.sampled_from("abcdef"), levels, max_size=4)
 
 
 def orders(items: Items) -> Iterator[Items]:
-    """The items in every order that their values allow."""
     groups = [[i for i, v in items.items() if v == value] for value in sorted(set(items.values()))]
     for ways in product(*(permutations(group) for group in groups[::-1])):
         yield {item: items[item] for group in ways for item in group}
 
 
 def mean_over_orders(listed: Items, truth: Items, by: list[str]) -> list[float]:
-    """Score each order of list and truth, and average where a measure is defined."""
     pairs = list(product(orders(listed), orders(truth)))
     runs, truths = ({n: pair[side] for n, pair in enumerate(pairs)} for side in (0, 1))
     scores = measures.evaluate(runs, truths, by, ties="given")

@@ -50,7 +50,6 @@ SPELLINGS: dict[str, tuple[str, *tuple[Any, ...]]] = {
 
 @pytest.mark.parametrize("name", SPELLINGS)
 def test_spellings(name: str) -> None:
-    """All spellings of a measure are one measure, and one column."""
     texts, *theirs = SPELLINGS[name]
     spelled = [name, *texts.split("  "), *theirs]
     assert {str(lists.measure(one)) for one in spelled} == {name}
@@ -73,13 +72,9 @@ def test_texts_of_several() -> None:
     ("spelling", "message"),
     [
         ("NDGC@10", "there is no measure 'NDGC@10'; did you mean nDCG?"),
-        ("recalls@5", "there is no measure 'recalls@5'; did you mean R?"),
-        ("set_F.2", "there is no measure 'set_F.2'; did you mean F1?"),
         ("wow", "there is no measure 'wow'; `quem score --measures`"),
         ("nDCG@0", "nDCG@0: the cutoff should be at least 1"),
-        ("ndcg_cut_0", "ndcg_cut_0: the cutoff should be at least 1"),
         ("AP@1.5", "AP@1.5: the cutoff should be a whole number"),
-        ("AP@many", "AP@many: the cutoff should be a whole number"),
         ("AP(x=2)", "AP(x=2): 'x' is not a parameter of AP; it has k, rel"),
         ("distance(x=2)", "distance(x=2): 'x' is not a parameter of distance; it has none"),
         ("LAR@5", "LAR@5: LAR has no cutoff"),
@@ -94,7 +89,6 @@ def test_texts_of_several() -> None:
         ("iprec_at_recall_0.10", "iprec_at_recall_0.10: is interpolated"),
         (ir_measures.Accuracy, "Accuracy: of ir_measures says"),
         (nDCG(gains={1: 5}), "nDCG(gains={1:5}): 'gains' is not a parameter of nDCG"),
-        (SetF(beta=2.0), "SetF(beta=2.0): 'beta' is not a parameter of F1"),
         *(
             (wrong, "is not a measure; write it")
             for wrong in ("AP(", "AP(rel)", "AP(rel=1, rel=2)", "AP(k=1)@2", "", 3)
@@ -107,7 +101,6 @@ def test_refusals(spelling: lists.Measure, message: str) -> None:
 
 
 def test_all_refusals_at_once() -> None:
-    """Of several measures each that is wrong is named."""
     with pytest.raises(QuemError) as caught:
         lists.measures("NDGC AP LAR@5")
     assert [str(one)[:14] for one in caught.value.mistakes] == ["there is no me", "LAR@5: LAR has"]

@@ -23,7 +23,6 @@ Items = dict[str, float]
 
 
 def first_hit(items: list[str], truth: Items, k: int | None = None) -> float | None:
-    """One over the place of the first relevant item."""
     assert k is None or len(items) <= k
     if not any(grade >= 1 for grade in truth.values()):
         return None
@@ -35,7 +34,6 @@ def unknown(items: list[str], truth: Items, weight: float = 1.0) -> float:
 
 
 def gap(items: list[str], _: Items, scores: list[float] | None) -> float | None:
-    """How far the first two scores are apart."""
     assert scores is None or len(scores) == len(items)
     return None if scores is None or len(items) < 2 else scores[0] - scores[1]
 
@@ -88,7 +86,6 @@ def test_functions_and_definitions_beside_ours() -> None:
 
 
 def test_what_a_function_changes_stays_with_it() -> None:
-    """A function that empties what it is given spoils nothing for others, or for its next order."""
     seen: list[int] = []
 
     def greedy(items: list[str], truth: Items) -> float:

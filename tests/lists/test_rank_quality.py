@@ -55,7 +55,6 @@ def by_hand(partial: list[float], true: list[float], k: int, lam: float = 2) -> 
 
 @pytest.mark.parametrize("k", [1, 2, 4, 9, 20])
 def test_against_a_second_implementation(k: int) -> None:
-    """Many lists with ties have the quality that the formula gives, one by one."""
     rng = np.random.default_rng(k)
     partial, true = (rng.integers(0, 4, (200, 9)) / 3 for _ in range(2))
     expected = [
@@ -65,7 +64,6 @@ def test_against_a_second_implementation(k: int) -> None:
 
 
 def test_as_a_measure() -> None:
-    """As a measure of lists it is computed from similarities, with lists of any length."""
     truth = {"a": 0.9, "b": 0.8, "c": 0.7, "d": 0.3, "e": 0.1}
     run = {"whole": {"e": 0.9, "a": 0.8, "b": 0.8, "c": 0.8, "d": 0.1}, "top": {"c": 1, "d": 0.5}}
     scores = measures.evaluate(run, dict.fromkeys(run, truth), ["rank_quality@3", "rank_quality"])
@@ -80,7 +78,6 @@ def test_as_a_measure() -> None:
 
 
 def distances(name: str) -> NDArray[np.float64]:
-    """The mean over attributes of the share of the range, or of whether they differ."""
     if name == "spect":
         text = "".join((DATA / f"SPECT.{part}").read_text() for part in ("train", "test"))
         kept = slice(1, None)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from quem.retrieval.result import RetrievalResult
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
+DATA = STUDIES.parent / "tests/scores/data"
 CASES = "id,x,kind\na,1,p\nb,2,q\nc,3,p\nd,4,\n"
 QUERIES = "id,x,kind\nq1,1.5,p\nq2,3,q\nq3,,p\n"
 
@@ -42,13 +43,11 @@ def write_study(folder: Path, retrievers: list[dict[str, Any]], truth: Any, **fi
 
 
 def evaluated(path: Path, **settings: Any) -> RetrievalResult:  # noqa: ANN401  any setting
-    """Analyze a study."""
     result: RetrievalResult = quem.analyze(quem.load_study(path, kind="retrieval"), **settings)
     return result
 
 
 def codes(result: RetrievalResult) -> dict[str, str]:
-    """Warnings by their codes."""
     return {doubt.code: doubt.message for doubt in result.warnings}
 
 

@@ -17,7 +17,6 @@ X: Keys = {"id": "x", "linear": {"attributes": [{"name": "x"}]}}
 
 
 def own(entry: str, code: str = "", **keys: Any) -> Keys:  # noqa: ANN401  keys of the study
-    """A retriever in Python beside the linear one."""
     return {"retrievers": [ALL, {"id": "x", "python": entry}], "mine_py": code, **keys}
 
 
@@ -26,7 +25,6 @@ def linear(**attribute: object) -> Keys:
 
 
 def truth(rows: str, head: str = "query,case,similarity") -> Keys:
-    """A table of similarities as ground truth."""
     return {"ground_truth": {"similarities": "t.csv"}, "t_csv": f"{head}\n{rows}"}
 
 
@@ -39,7 +37,6 @@ def filters(mac: str = "x", fac: str = "all", **numbers: int | list[int]) -> Key
 
 
 def ordered(*lines: str) -> Keys:
-    """A list of cases against the judges of the paper's study."""
     return {
         "retrievers": [{"id": "order", "run": "o.csv"}],
         "ground_truth": {"study": "p3/study.yaml"},
@@ -62,13 +59,11 @@ REFUSED: list[tuple[Keys, str]] = [
     ),
     (own("mine:R", f"{CLASS}pass\n"), "is a class without a method `retr"),
     ({"retrievers": [{**ALL, "run": "r.txt"}]}, "retrievers[1]: should have one of linear, python"),
-    ({"retrievers": []}, "retrievers: name one retriever at least"),
     ({"retrievers": [ALL, ALL]}, "the id 'all' is already used"),
     ({"ground_truth": "al"}, "there is no retriever 'al'; did you mean all?"),
     ({"ground_truth": "truth.csv"}, "there is no retriever 'truth.csv'; name a file as in"),
     ({"analysis": {"measures": ["nDGC@3"]}}, "analysis.measures[1]: there is no measure 'nDGC@3'"),
     ({"analysis": {"headline": "AP"}}, "headline: is not a setting any longer"),
-    ({"analysis": {"bootstrap": 10}}, "bootstrap: is not a setting any longer"),
     ({"analysis": {"ties": "input"}}, "input is now given"),
     ({"analysis": {"ties": "id"}}, "id is now trec"),
     (
@@ -121,7 +116,6 @@ REFUSED: list[tuple[Keys, str]] = [
         "queries.csv:2:2: x: '1e999' is not a finite number",
     ),
     ({"cases": "c.json", "c_json": '[{"id": 1}, {"ix": 2}]'}, "c.json:1: id: is empty"),
-    ({"cases": "c.json", "c_json": "[{]"}, "c.json:1:3: is not valid JSON"),
     ({"cases": "c.json", "c_json": f'[{{"id": 1, "x": 1{"0" * 400}}}]'}, "c.json:1: x: '1000"),
     # Similarities
     (
@@ -129,22 +123,16 @@ REFUSED: list[tuple[Keys, str]] = [
         "t.csv:3: the case 'a' is already listed for the query 'q1', on li",
     ),
     (truth("q1,a,1\nq1,z,.5\n"), "t.csv:3: case: unknown case 'z' of the query 'q1'"),
-    (truth("q1,a,nan\n"), "t.csv:2: score: 'nan' is not a finite number"),
-    (truth("q1,a,\n"), "t.csv:2: score: '' is not a finite number"),
     (truth("q9,a,1\n"), "t.csv: has none of the queries of queries.csv"),
-    (truth(""), "t.csv: has a header and no rows"),
     (truth("q1,1,2\n", "query,a,a"), "t.csv:1:3: a: duplicate column"),
     (truth("q1,1,x\n", "query,a,b"), "t.csv:2: similarity: 'x' is not a finite number"),
     (truth("q1,,\n", "query,a,b"), "t.csv: holds no similarity below the header"),
-    ({**truth(""), "t_csv": ""}, "t.csv: is empty"),
     # Judgments
     (
         judged("q1,a,J,2\nq1,b,J,1\nq1,a,J,0\n"),
         "j.csv:4: the case 'a' is already listed for the que",
     ),
     (judged("q1,a,J,good\n"), "j.csv:2: grade: 'good' is not a finite number"),
-    (judged("q1,a,J,inf\n"), "j.csv:2: grade: 'inf' is"),
-    (judged(""), "j.csv: has a header and no rows"),
     (judged("q1,a,2\n", "query,case,grade"), "j.csv: has no column of judges"),
     (judged("q1,a,J,2\n", consensus="mean"), "consensus: is not a setting any"),
     (judged("q1,a,J,2\n", qrels="a.txt"), "not both qrels and judgments"),

@@ -30,7 +30,6 @@ def retrieve(query, k, cases):
 
 @pytest.fixture
 def rich(tmp_path: Path) -> Path:
-    """A study with all that a result can have."""
     rng = np.random.default_rng(1)
     cases, queries = (
         [f"{sign}{n},{rng.uniform(0, 9):.2f},{'pqr'[n % 3]}" for n in range(count)]

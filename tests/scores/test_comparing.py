@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import quem
@@ -23,19 +22,7 @@ def _refused(*given: object, **settings: object) -> str:
     return str(error.value)
 
 
-def test_one_study_gives_the_numbers_of_its_analysis(tmp_path: Path) -> None:
-    """The table of one study is that of its analysis."""
-    path = write_retrievers(tmp_path, "one", {"a": 0.4, "b": 1.2})
-    study = quem.load_study(path, kind="retrieval")
-    analyzed = quem.analyze(study)
-    for compared in (quem.compare(study), quem.compare(analyzed)):
-        pd.testing.assert_frame_equal(compared.means, analyzed.means)
-        pd.testing.assert_frame_equal(compared.differences, analyzed.differences)
-    assert compared.findings.certificates[0].claim.startswith("b scores higher than a by AP")
-
-
 def test_two_studies_are_one_table(tmp_path: Path) -> None:
-    """Systems are named with their studies where these share ids, in the order of the studies."""
     one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
     two = write_retrievers(tmp_path, "two", {"a": 0.5, "c": 0.5}, seed=3)
     first, second = quem.load_study(one), quem.load_study(two)
@@ -76,7 +63,6 @@ def test_what_does_not_fit_is_refused(
 
 
 def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
-    """Systems, settings, and studies that do not fit are named."""
     study = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}))
     assert "systems: there is no system 'c'; there are a" in _refused(study, systems=["a", "c"])
     assert "a comparison needs two systems, and there is only a" in _refused(study, systems=["a"])
@@ -90,7 +76,6 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_wrong_system_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    """Retrieval may take hours, and a typo is told at once."""
     retrievers = [{"id": "slow", "python": "slow:find"}, {"id": "all", "linear": {}}]
     code = "def find(query, k):\n    raise SystemExit('ran')\n"
     study = quem.load_study(write_study(tmp_path, retrievers, "all", slow_py=code))

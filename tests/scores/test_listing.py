@@ -1,11 +1,14 @@
-"""The list of measures, and the explanation of each."""
+"""The list of measures, the explanation of each, and those that ir_measures has of quem."""
 
 from __future__ import annotations
 
+import ir_measures
 import pytest
+from ir_measures import Qrel, ScoredDoc, nDCG
 
-from quem.lists import DEFINITIONS, define, measure
+from quem.lists import DEFINITIONS, define, evaluate, measure
 from quem.scores.listing import list_measures
+from quem.scores.provider import LAR, OLAR, RankQuality
 
 
 def novelty(items: list[str], truth: dict[str, float], weight: int = 2) -> float:
@@ -16,7 +19,6 @@ OWN = {"novelty": define(novelty)}
 
 
 def test_lists_all() -> None:
-    """Each measure has its line, those of the user first."""
     lines = list_measures(own=OWN).splitlines()
     names = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
     assert names[0] == "novelty"
@@ -25,7 +27,6 @@ def test_lists_all() -> None:
 
 @pytest.mark.parametrize("name", [*DEFINITIONS, "novelty"])
 def test_explains_each(name: str) -> None:
-    """An explanation has each label of a definition, and an example with its scores."""
     text = list_measures(name, OWN)
     found = measure(name, OWN)
     labels = {line[2:].split("  ")[0] for line in text.splitlines() if line.startswith("  ")}
@@ -48,7 +49,26 @@ def test_explains_each(name: str) -> None:
     ],
 )
 def test_lines(name: str, lines: str) -> None:
-    """What a measure is, with computed numbers; without values also those that it can have."""
     text = list_measures(name, OWN)
     for line in lines.splitlines():
         assert f"\n  {line}" in text, text
+
+
+@pytest.mark.parametrize(
+    ("theirs", "name"),
+    [
+        (LAR, "LAR"),
+        (OLAR, "OLAR"),
+        (OLAR(max_length=3), "OLAR(max_length=3)"),
+        (RankQuality @ 2, "rank_quality@2"),
+    ],
+)
+def test_ir_measures_has_ours(theirs: ir_measures.Measure, name: str) -> None:
+    truth = {"q1": {"a": 1, "b": 0, "c": 1}, "q2": {"a": 1, "x": 0}}
+    run = {"q1": {"a": 1.0, "b": 0.5, "c": 0.1}, "q2": {"x": 0.5, "a": 0.3}}
+    qrels = [Qrel(q, c, grade) for q, cases in truth.items() for c, grade in cases.items()]
+    docs = [ScoredDoc(q, c, score) for q, cases in run.items() for c, score in cases.items()]
+    found = ir_measures.calc([theirs, nDCG @ 2], qrels, docs).per_query
+    scores = [one.value for one in found if one.measure == theirs]
+    assert scores == evaluate(run, truth, [name]).values[:, 0].tolist()
+    assert ir_measures.parse_measure(str(theirs)) == theirs

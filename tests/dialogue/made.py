@@ -1,8 +1,10 @@
-"""Case bases for tests."""
+"""Case bases, and studies of them in a folder."""
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +14,23 @@ from quem.dialogue.reading import EncodedCases
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+CASES = (
+    "color,size,fault\nred,1,A\nred,2,A\nblue,3,B\nblue,5,B\ngreen,8,A\nred,9,B\nblue,4,A\n"
+    "green,6,B\n"
+)
+
+
+def write(folder: Path, more: str = "", *, cases: str = CASES) -> Path:
+    """Write a small study whose own functions are there."""
+    (folder / "cases.csv").write_text(cases, encoding="utf-8")
+    shutil.copy(Path(__file__).with_name("mine.py"), folder)
+    study = folder / "study.yaml"
+    # A study that says something else about its cases does so first.
+    first = "" if "cases:" in more else "cases: {file: cases.csv, class: fault}\n"
+    study.write_text(f"kind: dialogue\n{first}{more}", encoding="utf-8")
+    return study
 
 
 def encoded(

@@ -50,7 +50,7 @@ def chosen(draw: st.DrawFn) -> DialogueSettings:
     return DialogueSettings(orders=2, seed=draw(st.integers(0, 5)), measures=measures, **picked)
 
 
-@settings(max_examples=45, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     base=st.one_of(case_bases(most=7), case_bases(most=7, complete=True)),
     choices=chosen(),
@@ -97,24 +97,12 @@ def _like_plain(experiment: Experiment, plain: Plain) -> None:
                 assert_allclose(dialogues.further[target, place], np.mean(further, axis=0))
 
 
-@settings(max_examples=15, deadline=None)
-@given(base=case_bases(most=14), choices=chosen())
-def test_what_must_hold_in_each_dialogue(base: EncodedCases, choices: DialogueSettings) -> None:
-    """T5 selects no later than T1, and no later for a larger b; DL selects what is right."""
-    users = [user("T1", 0.3), user("T5", 0.3), user("T5", 0.6), user("DL")]
-    dialogues = prepare(base, choices, strategies=FIVE, users=users).run(range(len(base)))
-    stop = np.where(dialogues.stop >= 0, dialogues.stop, 99)
-    assert (stop[:, :, 1] <= stop[:, :, 0]).all()
-    assert (stop[:, :, 2] <= stop[:, :, 1]).all()
-    assert (dialogues.right[:, :, 3] == (dialogues.stop[:, :, 3] >= 0)).all()
-
-
 def experiment() -> Experiment:
     """An experiment of two strategies and two users, on a case base with ties."""
     random = np.random.default_rng(3)
     columns = [random.integers(most, size=30).tolist() for most in (3, 4, 2)]
     cases = encoded(
-        columns, [("v", "w", "x"), None, ("y", "z")], random.integers(2, size=30), [1] * 3
+        columns, [("v", "w", "x"), None, ("y", "z")], random.integers(2, size=30).tolist(), [1] * 3
     )
     users = user("T5", 0.1), user("DL")
     strategies = [NamedStrategy("DD"), NamedStrategy("RA")]

@@ -222,7 +222,7 @@ CUT: dict[str, Loop] = {
     "ERR(top=3)": err,
     "nDCG(gain=exponential)": gain,
 }
-BRUTE = {
+BRUTE: dict[str, Loop] = {
     **WHOLE,
     **CUT,
     **{f"{name}@{k}": loop for name, loop in CUT.items() for k in (1, 4, 50)},

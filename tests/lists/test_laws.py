@@ -166,20 +166,6 @@ def test_expected_is_the_mean_over_all_orders(listed: Items, truth: Items) -> No
         assert value == pytest.approx(mean, abs=1e-12, nan_ok=True), (name, listed, truth)
 
 
-@settings(max_examples=15, deadline=None)
-@given(tied, tied, st.randoms(use_true_random=False))
-def test_expected_does_not_depend_on_what_is_given_first(
-    listed: Items, truth: Items, random: object
-) -> None:
-    """Shuffled files give the same scores."""
-    other = [dict(sorted(i.items(), key=lambda _: random.random())) for i in (listed, truth)]  # type: ignore[attr-defined]
-    runs = {"given": listed, "shuffled": other[0]}
-    scores = measures.evaluate(
-        runs, {"given": truth, "shuffled": other[1]}, EVERY, ties="expected"
-    ).values
-    assert scores[0] == pytest.approx(scores[1], abs=1e-12, nan_ok=True)
-
-
 @pytest.mark.parametrize("name", "kendall correctness AP nDCG@5 P@5 spearman MAE".split())
 def test_what_needs_no_order_has_one_score_however_the_truth_is_shuffled(name: str) -> None:
     assert not measures.measure(name).needs_order

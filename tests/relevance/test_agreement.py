@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import combinations
 from statistics import median_low
@@ -159,27 +160,24 @@ def test_texts_hold_no_markup(tmp_path: Path) -> None:
         "long": case_text({"title": "T", "text": NASTY}),
         "alone": case_text({"text": NASTY, "year": None}),
     }
-    shown = {}
+    (tmp_path / "solutions/P").mkdir(parents=True)
     for name, text in texts.items():
-        folder = tmp_path / name / "solutions" / "P"
-        folder.mkdir(parents=True)
-        (folder / "c.md").write_text(text)
-        (tmp_path / name / "study.yaml").write_text(
-            "kind: relevance\nproblems: [{id: P}]\ncandidates: [{problem: P, id: c}]\n"
-        )
-        draft = draft_relevance(tmp_path / name / "study.yaml")
-        found, wrong, _ = find_solutions(draft, complete=True)
-        assert not wrong
-        parts = render_solution(found.by_problem["P"]["c"], lambda *_: "")
-        shown[name] = "".join(str(part.html) for part in parts.parts)
+        (tmp_path / f"solutions/P/{name}.md").write_text(text)
+    listed = ", ".join(f"{{problem: P, id: {name}}}" for name in texts)
+    path = tmp_path / "study.yaml"
+    path.write_text(f"kind: relevance\nproblems: [{{id: P}}]\ncandidates: [{listed}]\n")
+    found, wrong, _ = find_solutions(draft_relevance(path), complete=True)
+    assert not wrong
+    shown = {
+        name: "".join(str(part.html) for part in render_solution(one, lambda *_: "").parts)
+        for name, one in found.by_problem["P"].items()
+    }
     assert "<strong>na|me:</strong> a|b *c* &lt;b&gt;d&lt;/b&gt;<br>" in shown["lines"]
     assert "<strong>n:</strong> 3<br>" in shown["lines"]
     assert "<strong>list:</strong> x, 2</p>" in shown["lines"]
     assert "gone" not in shown["lines"]
     for page in (shown["long"], shown["alone"]):
-        assert "&lt;script&gt;alert(1)&lt;/script&gt; *x* _y_ [l](http://z) $m$" in page
-        for tag in ("<h1", "<h2", "<script", "<ol", "<ul", "<li", "<pre", "<em", "<a "):
-            assert tag not in page
         assert "1. a|b<br" in page
-    assert case_text({"gone": None}) == ""
+        assert "&lt;script&gt;alert(1)&lt;/script&gt; *x* _y_ [l](http://z) $m$" in page
+        assert not re.search("<(h1|h2|script|ol|ul|li|pre|em|a)[ >]", page)
     assert case_text({"gone": None, "text": "red *bike*"}) == "red \\*bike\\*"

@@ -63,18 +63,18 @@ def test_tables_hold_what_judges_said(tmp_path: Path) -> None:
     assert document["overall"]["alpha_interval"] == [None, None]
 
 
-def test_warnings_say_what_is_doubtful(tmp_path: Path) -> None:
-    """Candidates without a judge, one judge, judges who disagree; none for those who agree."""
-    candidates = [{"problem": "q", "id": one} for one in "abcd"]
-    keys = {"problems": [{"id": "q"}], "candidates": candidates}
-    path = study_in(tmp_path, HEAD + "q,a,J1,0\nq,b,J1,2\nq,c,J1,1\n", **keys)
-    messages = {one.code: one.message for one in analysed(path).warnings}
-    assert messages["unjudged-candidates"].startswith("1 candidate of 1 query has no judgment")
-    assert "judged-once" in messages
-    path = study_in(tmp_path, HEAD + "q,a,J1,0\nq,b,J1,2\nq,a,J2,2\nq,b,J2,0\n")
-    assert [one.code for one in analysed(path).warnings] == ["low-relevance-agreement"]
-    path = study_in(tmp_path, HEAD + "q,a,J1,0\nq,b,J1,2\nq,a,J2,0\nq,b,J2,2\n")
-    assert analysed(path).warnings == ()
+@pytest.mark.parametrize(
+    ("rows", "codes"),
+    [
+        ("q1,a,J1,0\nq1,b,J1,2\nq1,c,J1,1\n", {"judged-once", "unjudged-candidates"}),
+        ("q1,a,J1,0\nq1,b,J1,2\nq1,a,J2,2\nq1,b,J2,0\n", {"low-relevance-agreement"}),
+        ("q1,a,J1,0\nq1,b,J1,2\nq1,a,J2,0\nq1,b,J2,2\n", set()),
+    ],
+)
+def test_warnings_say_what_is_doubtful(tmp_path: Path, rows: str, codes: set[str]) -> None:
+    keys = candidates(*"abcd") if "unjudged-candidates" in codes else {}
+    result = analysed(study_in(tmp_path, HEAD + rows, **keys))
+    assert {one.code for one in result.warnings} == codes
 
 
 def test_report_and_summary_name_the_agreement(tmp_path: Path) -> None:

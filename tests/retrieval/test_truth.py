@@ -103,5 +103,5 @@ def test_several_judges(tmp_path: Path) -> None:
         result = analyze_retrieval(study)
         pd.testing.assert_frame_equal(result.means, wanted)
         found = result.to_dict()["ground_truth"]
-        assert found["judges"] == sorted({row.judge for row in rows})
+        assert found["judges"] == sorted({str(row.judge) for row in rows})
         assert found["source"].startswith("3 judges (")

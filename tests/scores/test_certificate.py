@@ -121,35 +121,14 @@ _ON_THESE = "supported on these judgments; "
                 "other measures": "no: higher by 0 of 1 other, 0 significant; significantly",
             },
         ),
-        (
-            *(_runs(n=4), _graded(4), _BETTER, "not shown"),
-            {"sample of queries": "open: –, p .125 (not adjusted for 2 measures); too few "},
-        ),
-        (
-            *(_runs("rxu", "uxr"), _graded(), _BETTER, f"{_ON_THESE}open: unjudged cases"),
-            {"unjudged cases": "open: 0 to +0.667 over all grades of 8 unjudged cases; judge"},
-        ),
-        (
-            *(_runs("xru", "uxr"), _graded(u=0), "good > bad by R@1", "not shown"),
-            {"other measures": "yes: higher by 1 of 1 other, 1 significant"},
-        ),
-        (
-            *(_TIED, _graded(), _BETTER, f"{_ON_THESE}open: order of ties"),
-            {"order of ties": "open: 0 to +0.500 over all orders of 16 tied items"},
-        ),
-        (
-            *(_runs(), _graded(), "good > bad by AP"),
-            *(f"{_ON_THESE}not examined: unjudged cases", {}),
-        ),
-        (
-            *(_runs(), _by(5), _BETTER, "supported"),
-            {"sample of judges": "yes: higher for 5 of 5 judges; +0.667 to +0.667 for others"},
-        ),
-        (
-            *(_runs(), _by(5, contrary=2), _BETTER, f"{_ON_THESE}open: sample of judges"),
-            {"sample of judges": "open: higher for 3 of 5 judges; −0."},
-        ),
-        (*(_runs(), _by(1), _BETTER, "supported"), {"sample of judges": "-: one judge"}),
+        (_runs(n=4), _graded(4), _BETTER, "not shown", {"sample of queries": "open: –, p .125"}),
+        (_runs("rxu", "uxr"), _graded(), _BETTER, f"{_ON_THESE}open: unjudged cases", {}),
+        (_runs("xru", "uxr"), _graded(u=0), "good > bad by R@1", "not shown", {}),
+        (_TIED, _graded(), _BETTER, f"{_ON_THESE}open: order of ties", {}),
+        (_runs(), _graded(), "good > bad by AP", f"{_ON_THESE}not examined: unjudged cases", {}),
+        (_runs(), _by(5), _BETTER, "supported", {"sample of judges": "yes: higher for 5 of 5"}),
+        (_runs(), _by(5, contrary=2), _BETTER, f"{_ON_THESE}open: sample of judges", {}),
+        (_runs(), _by(1), _BETTER, "supported", {"sample of judges": "-: one judge"}),
     ],
 )
 def test_verdicts(
@@ -309,7 +288,8 @@ def test_many_queries_have_the_bounds_of_their_parts() -> None:
     rng = np.random.default_rng(9)
     listed = [f"d{case}" for case in range(180)]
     names = [f"q{query}" for query in range(400)]
-    runs, truth = {"A": {}, "B": {}}, {}
+    runs: dict[str, Run] = {"A": {}, "B": {}}
+    truth: Run = {}
     for name in names:
         for run in runs.values():
             run[name] = dict(zip(listed, (rng.permutation(180) // 2).tolist(), strict=True))

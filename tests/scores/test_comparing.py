@@ -76,7 +76,7 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_wrong_system_is_refused_before_anything_runs(tmp_path: Path) -> None:
-    retrievers = [{"id": "slow", "python": "slow:find"}, {"id": "all", "linear": {}}]
+    retrievers: list[Any] = [{"id": "slow", "python": "slow:find"}, {"id": "all", "linear": {}}]
     code = "def find(query, k):\n    raise SystemExit('ran')\n"
     study = quem.load_study(write_study(tmp_path, retrievers, "all", slow_py=code))
     message = _refused(study, systems=["slwo"])

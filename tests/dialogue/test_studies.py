@@ -104,6 +104,7 @@ def test_leave_one_in(tmp_path: Path) -> None:
     means = kept.findings.table.means.mean
     assert (means[:, 1] == 1).all()
     assert (means[:, 0] > 0).all()
+    assert b"Aha, D. W." in report_files(kept)["report.html"]
     (base,) = kept.to_dict()["case_base"]
     assert (base["protocol"], base["targets"]) == ("leave-one-in", 24)
 

@@ -163,7 +163,7 @@ GAINS = 1 + 1 / math.log2(3) + 0.5 + 1 / math.log2(5)
     ],
 )
 def test_several_relevant(name: str, listed: str, relevant: str, expected: float) -> None:
-    assert measures.score([*listed], [*relevant], name).value == pytest.approx(expected)
+    assert float(measures.score([*listed], [*relevant], name)) == pytest.approx(expected)
 
 
 def test_olar_loses_confidence_at_length_six() -> None:

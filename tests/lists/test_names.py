@@ -75,6 +75,7 @@ def test_texts_of_several() -> None:
         ("wow", "there is no measure 'wow'; `quem score --measures`"),
         ("nDCG@0", "nDCG@0: the cutoff should be at least 1"),
         ("AP@1.5", "AP@1.5: the cutoff should be a whole number"),
+        ("AP@many", "AP@many: the cutoff should be a whole number"),
         ("AP(x=2)", "AP(x=2): 'x' is not a parameter of AP; it has k, rel"),
         ("LAR@5", "LAR@5: LAR has no cutoff"),
         ("AP(rel=nan)", "AP(rel=nan): rel should be a number"),

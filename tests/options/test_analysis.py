@@ -56,6 +56,7 @@ def test_scores_are_those_of_the_measures_with_several_correct_options(tmp_path:
             m, n = 0.998 / (longest * (longest - 1)), len(listed)
             assert row["LAR"] == pytest.approx((1 + 1 / n) / 2)
             assert row["OLAR"] == pytest.approx((1 + 1 / n + m / min(places)) / (2 + m))
+    assert "questions have several correct options" in result.to_html()
     right = [bool({*listed} & {*correct[q]}) for (_, q), listed in offered.items()]
     found = pd.DataFrame({"length": offered.map(len)}).assign(right=right, score=table["OLAR"])
     grouped = found.reset_index().groupby(["system", "length"])

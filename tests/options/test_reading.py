@@ -166,6 +166,7 @@ def test_wrong_files(tmp_path: Path, name: str, text: str | bytes, message: str)
 
 
 BAD_STUDIES: list[tuple[dict[str, Any], str]] = [
+    ({"lists": None}, "lists: is missing"),
     ({"lists": "list.csv"}, "lists: there is no file 'list.csv'; did you mean lists.csv?"),
     ({"questions": []}, "questions: there is no question"),
     ({"systems": [{"id": "x"}, {"id": "x"}]}, "systems: the id 'x' is used twice"),

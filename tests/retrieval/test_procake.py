@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import quem
+from quem.studyfile.retrieval import Linear
 from tests.docs.pages import table_rows
 from tests.retrieval.made import STUDIES, evaluated
 
@@ -135,6 +136,8 @@ def test_each_case_in_turn_is_a_query() -> None:
     assert table.systems == ("first",)
     assert table.queries == ("G2", "G3", "G4")
     assert table.values[0, :, 0].tolist() == [0, 0.5, 0]
+    same = quem.score({"near": near}, Linear(), "kendall", cases=cases)
+    assert same.values.tolist() == [[[1], [0], [1]]]
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ REFUSED: list[tuple[Keys, str]] = [
     ),
     (own("mine:R", f"{CLASS}pass\n"), "is a class without a method `retr"),
     ({"retrievers": [{**ALL, "run": "r.txt"}]}, "retrievers[1]: should have one of linear, python"),
+    ({"retrievers": []}, "retrievers: name one retriever at least"),
     ({"retrievers": [ALL, ALL]}, "the id 'all' is already used"),
     ({"ground_truth": "al"}, "there is no retriever 'al'; did you mean all?"),
     ({"ground_truth": "truth.csv"}, "there is no retriever 'truth.csv'; name a file as in"),
@@ -99,6 +100,7 @@ REFUSED: list[tuple[Keys, str]] = [
     ({"queries_csv": "id,x\nq1,1e999\nq2,3\n"}, "queries.csv:2:2: x: '1e999' is not a finite numb"),
     ({"cases": "c.json", "c_json": '[{"id": 1}, {"ix": 2}]'}, "c.json:1: id: is empty"),
     ({"cases": "c.json", "c_json": f'[{{"id": 1, "x": 1{"0" * 400}}}]'}, "c.json:1: x: '1000"),
+    ({"cases": "c.json", "c_json": "[{]"}, "c.json:1:3: is not valid JSON"),
     # Similarities
     (truth("q1,a,1\nq1,a,.5\n"), "t.csv:3: the case 'a' is already listed for the query 'q1', on"),
     (truth("q1,a,1\nq1,z,.5\n"), "t.csv:3: case: unknown case 'z' of the query 'q1'"),

@@ -50,7 +50,7 @@ def chosen(draw: st.DrawFn) -> DialogueSettings:
     return DialogueSettings(orders=2, seed=draw(st.integers(0, 5)), measures=measures, **picked)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     base=st.one_of(case_bases(most=7), case_bases(most=7, complete=True)),
     choices=chosen(),

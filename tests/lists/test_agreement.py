@@ -237,7 +237,7 @@ BRUTE: dict[str, Loop] = {
 @pytest.mark.parametrize("name", BRUTE)
 def test_brute_force(name: str) -> None:
     """All lists of a run have the scores that a plain loop gives, NaN where it divides by 0."""
-    run, truth = random_run(10)
+    run, truth = random_run(10, queries=60)
     scores = measures.evaluate(run, truth, [name], ties="given")
     k = int(name.partition("@")[2] or 1000)
     for query, score in zip(run, scores[name].tolist(), strict=True):

@@ -287,7 +287,7 @@ def test_many_queries_have_the_bounds_of_their_parts() -> None:
     """Bounds of more items than are looked at in one go are the means of both halves' bounds."""
     rng = np.random.default_rng(9)
     listed = [f"d{case}" for case in range(180)]
-    names = [f"q{query}" for query in range(200)]
+    names = [f"q{query}" for query in range(400)]
     runs: dict[str, Run] = {"A": {}, "B": {}}
     truth: Run = {}
     for name in names:
@@ -297,11 +297,17 @@ def test_many_queries_have_the_bounds_of_their_parts() -> None:
     for name in ("nDCG@5", "RR"):
         whole, *halves = (
             _unjudged(_table(runs, {query: truth[query] for query in part}, name), 0, 1)
-            for part in (names, names[:100], names[100:])
+            for part in (names, names[:200], names[200:])
         )
         assert len(whole) == sum(map(len, halves))
         assert whole.low == pytest.approx(np.mean([half.low for half in halves]), abs=1e-12)
         assert whole.high == pytest.approx(np.mean([half.high for half in halves]), abs=1e-12)
+    to_judge = _unjudged(_table(runs, truth, "P@5"), 0, 1).to_judge()
+    assert {int(query[1:]) // 200 for query, _ in to_judge.cases} == {0, 1}
+    for query, case in to_judge.cases:
+        truth[query][case] = 0.0
+    after = _unjudged(_table(runs, truth, "P@5"), 0, 1)
+    assert after.low > 0 or after.high < 0
 
 
 def _orders(scores: dict[str, float]) -> list[list[str]]:

@@ -118,8 +118,6 @@ def test_decisions_about_words_that_are_gone(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_have_a_place(tmp_path: Path, entry: dict[str, str], message: str) -> None:
-    """Each is at its entry."""
-    mistakes = [str(mistake) for mistake in draft_study(judged(tmp_path, entry)).mistakes]
-    assert len(mistakes) == 1
-    assert "judging.reviewed[1]" in mistakes[0]
-    assert message in mistakes[0]
+    (mistake,) = map(str, draft_study(judged(tmp_path, entry)).mistakes)
+    assert "judging.reviewed[1]" in mistake
+    assert message in mistake

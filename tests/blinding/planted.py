@@ -40,7 +40,8 @@ def _text(word: str, setup: str = "", place: str = "20 100 Td", size: float = 14
     return f"q {setup} BT /F1 {size} Tf {place} ({word}) Tj ET Q\n"
 
 
-def _photo(word: str, form: str = "JPEG") -> bytes:
+def photo(word: str, form: str = "JPEG") -> bytes:
+    """A picture of 8 by 8 with a name in its metadata."""
     exif, out = Image.Exif(), io.BytesIO()
     exif[0x013B] = word
     Image.new("RGB", (8, 8), "teal").save(out, form, exif=exif, comment=word)
@@ -48,7 +49,7 @@ def _photo(word: str, form: str = "JPEG") -> bytes:
 
 
 def _picture(pdf: Pdf, page: pikepdf.Object, word: str, form: str = "JPEG", xmp: str = "") -> str:
-    image = pdf.make_stream(_photo(word, form), Subtype=Name.Image, Width=8, Height=8)
+    image = pdf.make_stream(photo(word, form), Subtype=Name.Image, Width=8, Height=8)
     image.Filter = Name.DCTDecode if form == "JPEG" else Name.JPXDecode
     if form == "JPEG":
         image.ColorSpace, image.BitsPerComponent = Name.DeviceRGB, 8
@@ -153,7 +154,7 @@ def _bead(pdf: Pdf, page: pikepdf.Object, word: str) -> None:
 
 def _inline(_pdf: Pdf, _page: pikepdf.Object, word: str) -> str:
     keys = "/W 8 /H 8 /CS /RGB /BPC 8 /F [/AHx /DCT]"
-    return f"q 40 0 0 40 20 20 cm BI {keys} ID\n{_photo(word).hex()}>\nEI Q\n"
+    return f"q 40 0 0 40 20 20 cm BI {keys} ID\n{photo(word).hex()}>\nEI Q\n"
 
 
 def _in_layer(pdf: Pdf, page: pikepdf.Object, name: str, text: str = "") -> str:

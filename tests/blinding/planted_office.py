@@ -12,7 +12,7 @@ import zipfile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from PIL import Image
+from tests.blinding.planted import photo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,38 +70,45 @@ def _xml(body: str, space: str = "") -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>{root}'
 
 
-def _package(main: str, space: str, parts: Mapping[str, str], links: Mapping[str, str]) -> bytes:
-    """A package of Office Open XML: parts by path, to which the main one leads, and other links.
+def _package(main: str, prefix: str, parts: Mapping[str, str]) -> bytes:
+    """A package of Office Open XML: parts by path, and what they lead to.
 
-    A link is "part: key" to its target; the key without its number is its type.
+    In a part `r:id="key=target"` links to a part or an address; the key without its number is the
+    type. The main part leads to all in its folder.
     """
-    folder = {"w": "wordprocessingml", "x": "spreadsheetml", "p": "presentationml"}[space]
-    packed: dict[str, str | bytes] = {}
-    listed = '<Default Extension="jpg" ContentType="image/jpeg"/>'
-    rels = f"{_PACKAGE}/relationships"
-    kind = f"{_MAIN.rpartition('/')[0]}/vnd.openxmlformats-package.relationships+xml"
-    listed += f'<Default Extension="rels" ContentType="{kind}"/>'
-    for path, body in parts.items():
-        stem = PurePosixPath(path).stem.rstrip("0123456789")
-        kind = f"{_MAIN}.{folder}.{stem.replace('workbook', 'sheet')}{'.main' * (path == main)}"
-        kind = f"{_MAIN}.{stem}" if stem == "drawing" else kind
-        listed += f'<Override PartName="/{path}" ContentType="{kind}+xml"/>'
-        packed[path] = _xml(body, _SPACES[space])
-    packed["[Content_Types].xml"] = f'<Types xmlns="{_PACKAGE}/content-types">{listed}</Types>'
+    family = _SPACES[prefix].split("/")[3]
     home = PurePosixPath(main).parent
-    near = [one for one in map(PurePosixPath, parts) if one.is_relative_to(home)]
-    all_links = {f"{main}: {one.stem}": str(one.relative_to(home)) for one in near}
-    by_part: dict[str, str] = {}
-    for link, target in {": officeDocument": main, **all_links, **links}.items():
-        part, _, key = link.partition(": ")
-        kind = key if ":" in key else f"{_RELS}/{key.rstrip('0123456789')}"
-        mode = ' TargetMode="External"' if ":" in target else ""
-        one = f'<Relationship Id="{key.rpartition("/")[2]}" Type="{kind}" Target="{target}"{mode}/>'
-        by_part[part] = by_part.get(part, "") + one
-    for part, rows in by_part.items():
-        place = PurePosixPath(part)
-        path = str(place.parent / "_rels" / f"{place.name}.rels")
-        packed[path] = f'<Relationships xmlns="{rels}">{rows}</Relationships>'
+    rels = {"": [("main", f"{_RELS}/officeDocument", main)]}
+    kinds = {"drawing": "drawing", "document": f"{family}.document.main"}
+    kinds |= {"presentation": f"{family}.presentation.main", "workbook": f"{family}.sheet.main"}
+    packed: dict[str, str | bytes] = {}
+    listed = '<Default Extension="jpg" ContentType="image/jpeg"/><Default Extension="rels" '
+    listed += f'ContentType="{_MAIN.replace("officedocument", "package")}.relationships+xml"/>'
+    for path, body in parts.items():
+        place = PurePosixPath(path)
+        stem = place.stem.rstrip("0123456789")
+        kind = f"{_MAIN}.{kinds.get(stem, f'{family}.{stem}')}+xml"
+        listed += f'<Override PartName="/{path}" ContentType="{kind}"/>'
+        if place.is_relative_to(home) and path != main:
+            one = place.stem, f"{_RELS}/{stem}", str(place.relative_to(home))
+            rels.setdefault(main, []).append(one)
+        elif path.startswith("docProps"):
+            rels[""].append((stem, f"{_RELS}/{stem}-properties", path))
+        for key, target in re.findall(r' r:\w+="(\w+)=([^"]+)"', body):
+            one = key, f"{_RELS}/{key.rstrip('0123456789')}", target
+            rels.setdefault(path, []).append(one)
+        text = re.sub(r'( r:\w+="\w+)=[^"]+', r"\1", body)
+        packed[path] = _xml(text, _SPACES[prefix])
+    packed["[Content_Types].xml"] = f'<Types xmlns="{_PACKAGE}/content-types">{listed}</Types>'
+    for path, links in rels.items():
+        rows = "".join(
+            f'<Relationship Id="{key}" Type="{kind}" Target="{target}" '
+            f'TargetMode="{"External" if ":" in target else "Internal"}"/>'
+            for key, kind, target in links
+        )
+        place = PurePosixPath(path)
+        whole = f'<Relationships xmlns="{_PACKAGE}/relationships">{rows}</Relationships>'
+        packed[str(place.parent / "_rels" / f"{place.name}.rels")] = whole
     return zipped(packed)
 
 
@@ -114,7 +121,7 @@ def simple_docx(*paragraphs: str, header: str = "") -> bytes:
         "word/document.xml": f"<document><body>{body}{section}</body></document>",
         "word/header1.xml": f"<hdr><p><r><t>{header}</t></r></p></hdr>",
     }
-    return _package("word/document.xml", "w", parts, {})
+    return _package("word/document.xml", "w", parts)
 
 
 # Who made it, in the three places of Office Open XML, and custom XML.
@@ -128,13 +135,9 @@ _PROPERTIES = {
     "</vt:lpwstr></property></Properties>",
     "customXml/item1.xml": "<a>«custom XML»</a>",
 }
-_OF_PROPERTIES = {
-    f": {_PACKAGE}/relationships/metadata/core-properties": "docProps/core.xml",
-    ": extended-properties": "docProps/app.xml",
-    ": custom-properties": "docProps/custom.xml",
-}
+_LINK = 'r:id="hyperlink=http://HOST/«target of a link»"'
 _SHAPE = '<a:prstGeom prst="rect"><a:avLst/></a:prstGeom>'
-_FILL = '<a:blip r:embed="image1"/><a:stretch><a:fillRect/></a:stretch>'
+_FILL = '<a:blip r:embed="image1=media/image1.jpg"/><a:stretch><a:fillRect/></a:stretch>'
 
 _MARKS = 'w:id="9" w:date="2020-01-01T00:00:00Z" w:author="«author of changes»"'
 _PICTURE = f"""<p><r><drawing><wp:inline><wp:extent cx="900000" cy="450000"/>
@@ -144,7 +147,8 @@ _PICTURE = f"""<p><r><drawing><wp:inline><wp:extent cx="900000" cy="450000"/>
 <pic:blipFill>{_FILL}</pic:blipFill><pic:spPr><a:xfrm><a:off x="0" y="0"/>
 <a:ext cx="900000" cy="450000"/></a:xfrm>{_SHAPE}</pic:spPr></pic:pic></a:graphicData></a:graphic>
 </wp:inline></drawing></r></p>"""
-_LINKED = _PICTURE.replace("»", " that is linked»").replace("embed", "link").replace("e1", "e2")
+_LINKED = _PICTURE.replace("»", " that is linked»").replace("embed", "link")
+_LINKED = _LINKED.replace("image1=media/image1.jpg", "image2=http://HOST/«linked picture».png")
 _DOCX = {
     "word/document.xml": f"""<!-- «comment in XML» --><document><body>
 <p><r><t>{BEGINNING}</t></r></p>
@@ -156,7 +160,8 @@ _DOCX = {
 <p><bookmarkStart w:id="1" w:name="«bookmark»"/><r><t>marked</t></r><bookmarkEnd w:id="1"/></p>
 <p><sdt><sdtPr><alias w:val="«title of a field»"/><tag w:val="«tag of a field»"/></sdtPr>
 <sdtContent><r><t>filled</t></r></sdtContent></sdt></p>
-<p><hyperlink r:id="hyperlink" w:tooltip="«tip of a link»"><r><t>a link</t></r></hyperlink></p>
+<p><hyperlink {_LINK} w:tooltip="«tip of a link»">
+<r><t>a link</t></r></hyperlink></p>
 <p><commentRangeStart w:id="0"/><r><t>remarked</t></r><commentRangeEnd w:id="0"/>
 <r><commentReference w:id="0"/></r></p>
 <p><r><fldChar w:fldCharType="begin"><ffData><name w:val="«name of a field»"/></ffData></fldChar>
@@ -169,9 +174,9 @@ _DOCX = {
 <tbl><tblPr/><tblGrid><gridCol w:w="900"/></tblGrid>
 <tr><tc><p><r><t>kept row</t></r></p></tc></tr>
 <tr><trPr><del {_MARKS}/></trPr><tc><p><r><t>«deleted row»</t></r></p></tc></tr></tbl>
-<altChunk r:id="aFChunk"/><sectPr><headerReference w:type="default" r:id="header1"/>
+<altChunk r:id="aFChunk=chunk.html"/><sectPr><headerReference w:type="default" r:id="header1"/>
 <footerReference w:type="default" r:id="footer1"/></sectPr></body></document>""",
-    "word/settings.xml": '<settings><attachedTemplate r:id="attachedTemplate"/>'
+    "word/settings.xml": '<settings><attachedTemplate r:id="attachedTemplate=http://HOST/«template».dotx"/>'
     '<rsids><rsid w:val="«revision id»"/></rsids>'
     '<docVars><docVar w:name="«variable»" w:val="«value»"/></docVars></settings>',
     "word/comments.xml": '<comments><comment w:id="0" w:author="«author of a comment»">'
@@ -181,13 +186,6 @@ _DOCX = {
     "word/people.xml": '<people><person w:author="«person»"/></people>',
     "word/chunk.html": "<p>«chunk» <img src='http://HOST/chunk.png'></p>",
     "word/media/«name of a part».xml": "<a/>",
-}
-_OF_DOCX = {
-    "word/document.xml: hyperlink": "http://HOST/«target of a link»",
-    "word/document.xml: image1": "media/image1.jpg",
-    "word/document.xml: image2": "http://HOST/«linked picture».png",
-    "word/document.xml: aFChunk": "chunk.html",
-    "word/settings.xml: attachedTemplate": "http://HOST/«template».dotx",
 }
 
 
@@ -205,7 +203,7 @@ def _slide(tag: str, shapes: str = "", name: str = "", end: str = "") -> str:
     return f"<{tag}>{tree}{end}</{tag.partition(' ')[0]}>"
 
 
-_TIP = '<a:rPr lang="en-US" sz="1800"><a:hlinkClick r:id="hyperlink" tooltip="«tip of a link»"/>'
+_TIP = f'<a:rPr lang="en-US" sz="1800"><a:hlinkClick {_LINK} tooltip="«tip of a link»"/>'
 _PIC = f"""<pic><nvPicPr><cNvPr id="90" name="«name of a picture»" descr="«alt text of a picture»"/>
 <cNvPicPr/><nvPr/></nvPicPr><blipFill>{_FILL}</blipFill><spPr><a:xfrm>
 <a:off x="900000" y="3500000"/><a:ext cx="900000" cy="450000"/></a:xfrm>{_SHAPE}</spPr></pic>"""
@@ -221,22 +219,30 @@ _PPTX = {
         "sldMaster",
         name="«name of a master»",
         end=f'<clrMap bg1="lt1" tx1="dk1" bg2="lt2" tx2="dk2"{_COLORS} hlink="hlink" '
-        'folHlink="folHlink"/><sldLayoutIdLst><sldLayoutId id="2147483649" r:id="slideLayout"/>'
-        "</sldLayoutIdLst>",
+        'folHlink="folHlink"/><sldLayoutIdLst><sldLayoutId id="2147483649" '
+        'r:id="slideLayout=slideLayout1.xml"/></sldLayoutIdLst>',
     ),
-    "ppt/slideLayout1.xml": _slide("sldLayout", name="«name of a layout»"),
+    "ppt/slideLayout1.xml": _slide(
+        'sldLayout r:of="slideMaster=slideMaster1.xml"', name="«name of a layout»"
+    ),
     "ppt/slide1.xml": _slide(
-        "sld",
+        'sld r:of="slideLayout=slideLayout1.xml" r:notes="notesSlide=notesSlides/notesSlide1.xml" '
+        'r:with="comments=comments/comment1.xml" r:tag="tags=tags/tag1.xml" '
+        'r:next="slide=slide2.xml"',
         _shape(BEGINNING, 0.5, about='name="«name of a shape»" descr="«alt text»" title="«title»"')
         + _shape("a link", 1.5).replace('<a:rPr lang="en-US" sz="1800"/>', f"{_TIP}</a:rPr>")
         + _shape(END, 2.5)
         + _shape("«beside the slide»", 0.7, x=12)
         + _shape("«footer»", 6, holds='<ph type="ftr"/>')
         + _PIC
-        + _PIC.replace('embed="image1"', 'link="image2"').replace("3500000", "4500000"),
+        + _PIC.replace("embed", "link")
+        .replace("image1=media/image1.jpg", "image2=http://HOST/«linked picture».png")
+        .replace("3500000", "4500000"),
         name="«name of a slide»",
     ),
-    "ppt/slide2.xml": _slide('sld show="0"', _shape("«hidden slide»", 0.5)),
+    "ppt/slide2.xml": _slide(
+        'sld show="0" r:of="slideLayout=slideLayout1.xml"', _shape("«hidden slide»", 0.5)
+    ),
     "ppt/notesSlides/notesSlide1.xml": _slide(
         "notes", _shape("«speaker note»", 0.5, holds='<ph type="body"/>')
     ),
@@ -245,19 +251,6 @@ _PPTX = {
     "ppt/commentAuthors.xml": '<cmAuthorLst><cmAuthor id="0" name="«author of a comment»"/>'
     "</cmAuthorLst>",
     "ppt/tags/tag1.xml": '<tagLst><tag name="a" val="«tag»"/></tagLst>',
-}
-_OF_PPTX = {
-    "ppt/slideMaster1.xml: slideLayout": "slideLayout1.xml",
-    "ppt/slideLayout1.xml: slideMaster": "slideMaster1.xml",
-    "ppt/slide1.xml: slideLayout": "slideLayout1.xml",
-    "ppt/slide1.xml: notesSlide": "notesSlides/notesSlide1.xml",
-    "ppt/slide1.xml: hyperlink": "http://HOST/«target of a link»",
-    "ppt/slide1.xml: image1": "media/image1.jpg",
-    "ppt/slide1.xml: image2": "http://HOST/«linked picture».png",
-    "ppt/slide1.xml: comments": "comments/comment1.xml",
-    "ppt/slide1.xml: tags": "tags/tag1.xml",
-    "ppt/slide1.xml: slide": "slide2.xml",
-    "ppt/slide2.xml: slideLayout": "slideLayout1.xml",
 }
 
 
@@ -281,7 +274,8 @@ _XLSX = {
 <fills count="1"><fill><patternFill patternType="none"/></fill></fills>
 <borders count="1"><border/></borders><cellStyleXfs count="1"><xf/></cellStyleXfs>
 <cellXfs count="2"><xf/><xf numFmtId="200" applyNumberFormat="1"/></cellXfs></styleSheet>""",
-    "xl/worksheet1.xml": f"""<worksheet><sheetPr codeName="«code name»"/>
+    "xl/worksheet1.xml": f"""<worksheet r:with="comments=comments1.xml">
+<sheetPr codeName="«code name»"/>
 <cols><col min="3" max="4" width="9" hidden="1"/></cols><sheetData>
 <row r="1">{_cell("A1", BEGINNING)}{_cell("B1", "shown")}{_cell("C1", "«hidden column»")}
 {_cell("D1", "«second hidden column»")}{_cell("E1", "«hidden format»", 1)}</row>
@@ -292,9 +286,9 @@ _XLSX = {
 <protectedRanges><protectedRange name="«protected range»" sqref="A1"/></protectedRanges>
 <dataValidations count="1"><dataValidation type="whole" sqref="A9" showInputMessage="1"
 promptTitle="x" prompt="«prompt»"/></dataValidations>
-<hyperlinks><hyperlink ref="A1" r:id="hyperlink" tooltip="«tip of a link»"/></hyperlinks>
+<hyperlinks><hyperlink ref="A1" {_LINK} tooltip="«tip of a link»"/></hyperlinks>
 <headerFooter><oddHeader>&amp;L«printed header»</oddHeader></headerFooter>
-<drawing r:id="drawing"/><legacyDrawing r:id="vmlDrawing"/></worksheet>""",
+<drawing r:id="drawing=drawing1.xml"/><legacyDrawing r:id="vmlDrawing"/></worksheet>""",
     "xl/worksheet2.xml": _sheet("«hidden sheet»"),
     "xl/worksheet3.xml": _sheet("«very hidden sheet»"),
     "xl/drawing1.xml": f"""<xdr:wsDr><xdr:oneCellAnchor><xdr:from><xdr:col>1</xdr:col>
@@ -306,19 +300,12 @@ promptTitle="x" prompt="«prompt»"/></dataValidations>
     "xl/comments1.xml": "<comments><authors><author>«author of a comment»</author></authors>"
     '<commentList><comment ref="A1" authorId="0"><text><t>«comment»</t></text></comment>'
     "</commentList></comments>",
-    "xl/externalLink1.xml": '<externalLink><externalBook r:id="externalLinkPath"/></externalLink>',
+    "xl/externalLink1.xml": "<externalLink><externalBook "
+    'r:id="externalLinkPath=http://HOST/«other workbook».xlsx"/></externalLink>',
     "xl/connections.xml": '<connections><connection id="1" name="«connection»" type="4">'
     '<webPr url="http://HOST/x"/></connection></connections>',
     "xl/persons/person.xml": '<personList><person displayName="«person»"/></personList>',
 }
-_OF_XLSX = {
-    "xl/worksheet1.xml: hyperlink": "http://HOST/«target of a link»",
-    "xl/worksheet1.xml: drawing": "drawing1.xml",
-    "xl/worksheet1.xml: comments": "comments1.xml",
-    "xl/drawing1.xml: image1": "media/image1.jpg",
-    "xl/externalLink1.xml: externalLinkPath": "http://HOST/«other workbook».xlsx",
-}
-
 _VERSION = 'office:version="1.2" manifest:version="1.2"'
 _META = """<office:document-meta><office:meta>
 <meta:initial-creator>«meta:initial-creator»</meta:initial-creator>
@@ -400,22 +387,13 @@ def planted_office(name: Name, host: str = "127.0.0.1:9") -> dict[str, bytes]:
         return filled(template.replace("HOST", host), lambda kind: name(f"{form} {kind}"))
 
     files = {"rtf": of("rtf", _RTF).encode()}
-    for form, space, parts, links in (
-        ("docx", "w", _DOCX, _OF_DOCX),
-        ("pptx", "p", _PPTX, _OF_PPTX),
-        ("xlsx", "x", _XLSX, _OF_XLSX),
-    ):
-        both, leads = (
-            {of(form, path): of(form, text) for path, text in each.items()}
-            for each in ({**parts, **_PROPERTIES}, {**_OF_PROPERTIES, **links})
-        )
+    for form, prefix, parts in (("docx", "w", _DOCX), ("pptx", "p", _PPTX), ("xlsx", "x", _XLSX)):
+        both = {of(form, path): of(form, text) for path, text in {**parts, **_PROPERTIES}.items()}
         main = next(iter(parts))
-        out = io.BytesIO(_package(main, space, both, leads))
+        out = io.BytesIO(_package(main, prefix, both))
         with zipfile.ZipFile(out, "a") as package:
-            exif, photo, word = Image.Exif(), io.BytesIO(), name(f"{form} EXIF")
-            exif[0x013B] = word
-            Image.new("RGB", (40, 20), "teal").save(photo, "JPEG", exif=exif, comment=word)
-            package.writestr(f"{main.partition('/')[0]}/media/image1.jpg", photo.getvalue())
+            image = photo(name(f"{form} EXIF"))
+            package.writestr(f"{main.partition('/')[0]}/media/image1.jpg", image)
         files[form] = out.getvalue()
     for form, (kind, body, header) in _OPEN.items():
         mime = f"application/vnd.oasis.opendocument.{kind}"

@@ -60,7 +60,6 @@ def _icc(name: Name, of: str) -> bytes:
 
 
 def _segment(kind: int, content: bytes) -> bytes:
-    """A segment of a JPEG."""
     return bytes([0xFF, kind]) + (len(content) + 2).to_bytes(2, "big") + content
 
 

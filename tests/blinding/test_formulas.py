@@ -48,7 +48,6 @@ MATH = re.compile(r'<span class="math"( data-display="true")?>([^<]*)</span>')
     ],
 )
 def test_formulas_are_marked(tmp_path: Path, name: str, text: str, formulas: list[Any]) -> None:
-    """The page holds the TeX of each formula as text, in Markdown and HTML; prices stay."""
     html = shown(written(tmp_path, name, text))
     assert [("d" if display else "", unescape(tex)) for display, tex in MATH.findall(html)] == (
         formulas
@@ -144,7 +143,6 @@ def test_texts_of_drawings_are_drawn(tmp_path: Path, family: str) -> None:
 
 
 def test_drawings_fetch_nothing(tmp_path: Path) -> None:
-    """Neither an address nor a file of the machine is read."""
     local = tmp_path / "secret.png"
     picture(size=(10, 10)).save(local)
     with socket.create_server(("127.0.0.1", 0)) as server:

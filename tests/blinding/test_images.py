@@ -27,14 +27,12 @@ if TYPE_CHECKING:
 
 
 def saved(image: Image.Image, form: str = "PNG", **options: Any) -> bytes:  # noqa: ANN401  of Pillow
-    """An image as a file."""
     out = io.BytesIO()
     image.save(out, form, **options)
     return out.getvalue()
 
 
 def frames(image: Image.Image, mode: str = "RGB") -> list[bytes]:
-    """The pixels of each frame."""
     made = []
     for index in range(getattr(image, "n_frames", 1)):
         image.seek(index)
@@ -65,7 +63,6 @@ def test_nothing_names_the_maker(name: str) -> None:
 
 @pytest.mark.parametrize("form", ["GIF", "PNG", "WEBP"])
 def test_animations_stay_animated(form: str) -> None:
-    """Frames, their times and their number of rounds are kept."""
     more = [picture("RGB").transpose(Image.Transpose.FLIP_LEFT_RIGHT)]
     film = saved(
         picture("RGB"), form, save_all=True, append_images=more, duration=[70, 130], loop=3
@@ -165,7 +162,6 @@ def test_what_cannot_be_cleaned_is_refused(name: str, tmp_path: Path) -> None:
 
 
 def test_a_changed_file_is_cleaned_again(tmp_path: Path) -> None:
-    """What was cleaned is kept as long as the file stays as it is."""
     path = tmp_path / "plot.png"
     path.write_bytes(METADATA["plot.png"]())
     first = clean_file(path)

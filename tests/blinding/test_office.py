@@ -52,7 +52,6 @@ PLANTED = {
 
 @pytest.mark.parametrize("form", PLANTED)
 def test_a_cleaned_package_names_nobody(form: str, tmp_path: Path) -> None:
-    """Neither properties nor comments, changes, links, or pictures in a package tell a maker."""
     names = Names(random.Random(7))
     raw = planted_office(names)[form]
     planted = {name for name, kind in names.meanings.items() if kind.startswith(f"{form} ")}
@@ -191,7 +190,6 @@ for path in map(pathlib.Path, sys.argv[sys.argv.index("--outdir") + 2:]):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
 def test_each_failure_is_that_of_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A document without end, and one that crashes the converter, fail alone."""
     program = tmp_path / "soffice"
     program.write_text(_FAKE.format(python=sys.executable))
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
@@ -257,14 +255,12 @@ ENCRYPTED: Mapping[str, str] = {"content.xml": "", "META-INF/manifest.xml": "<en
 def test_what_cannot_be_shown_has_a_remedy(
     name: str, content: bytes, message: str, tmp_path: Path
 ) -> None:
-    """Old formats, passwords, and other files under the name of one are refused."""
     with pytest.raises(QuemError, match=message):
         written(tmp_path, name, content)
 
 
 @pytest.fixture
 def some(tmp_path: Path) -> list[SolutionFile]:
-    """Three documents, a text, and a workbook."""
     files = [written(tmp_path, f"{n}.docx", simple_docx(f"text {n}")) for n in range(3)]
     files.append(written(tmp_path, "a.odt", planted_office(str)["odt"]))
     return [*files, budget(tmp_path, "w.xlsx")]
@@ -290,7 +286,6 @@ def test_a_missing_program_is_one_error_for_each_format(
 
 
 def with_office(monkeypatch: pytest.MonkeyPatch, *, sandboxed: bool) -> None:
-    """Act as if LibreOffice were there."""
     monkeypatch.setattr(libreoffice, "find_office", lambda: "/bin/false")
     monkeypatch.setattr(libreoffice, "office_version", lambda: "9")
     monkeypatch.setattr(libreoffice, "is_sandboxed", lambda: sandboxed)
@@ -322,7 +317,6 @@ def test_hidden_things_stay_hidden_in_texts(tmp_path: Path) -> None:
 
 
 def test_drawings_lead_nowhere(tmp_path: Path) -> None:
-    """Of a picture in SVG all goes that leads out of it."""
     raw = (
         b'<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink">'
         b'<script>a</script><title>Zebulon</title><image x:href="http://h.example/a.png"/>'

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 def saved(path: Path, made: pikepdf.Pdf, **options: Any) -> Path:  # noqa: ANN401  of pikepdf
-    """Write a document."""
     made.save(path, **options)
     return path
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html import unescape
 from typing import TYPE_CHECKING
 
@@ -16,10 +15,8 @@ from quem.blinding.formulas import Formulas
 from quem.blinding.markup import markdown_html, sanitize, text_html
 from quem.blinding.pdf import page_image, read_pdf
 from quem.blinding.redacting import flat, highlight_html, redact_html, redact_text
-from quem.blinding.rendering import read_as_judge
 from quem.blinding.spans import MARK
-from quem.solutions.model import Redaction
-from tests.blinding.made import opened, patterns, rendered, written
+from tests.blinding.made import opened, patterns
 from tests.blinding.planted import document
 
 if TYPE_CHECKING:
@@ -27,7 +24,6 @@ if TYPE_CHECKING:
 
 
 def redacted(html: str, *words: str) -> str:
-    """What is left of HTML as judges receive it."""
     return redact_html(sanitize(html, lambda _: "/asset/1"), patterns(*words))
 
 
@@ -102,34 +98,10 @@ def test_the_same_mark_for_all_words() -> None:
 
 
 def test_words_are_marked_in_their_place() -> None:
-    """For the organizer, and with all tags."""
     marked = highlight_html(text_html("By Claude & co"), patterns("claude"), 'class="hit"')
     assert '<mark class="hit">Claude</mark> &amp; co' in marked
     split = highlight_html("<p><b>Cl</b>aude</p>", patterns("claude"), 'class="hit"')
     assert split == '<p><b><mark class="hit">Cl</mark></b><mark class="hit">aude</mark></p>'
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.md", "# Plan by Claude\n\n**Cl**aude and `by_Claude`.\n\n```py\nclaude = 1\n```\n"),
-        ("a.txt", "claude says: act.\nOnly CLAUDE.\n"),
-        ("a.py", "# written by Claude\nclaude = 'Claude'\n"),
-        ("a.html", "<h1>Claude</h1><p>By <em>Claude</em>"),
-    ],
-)
-def test_every_format_of_text(tmp_path: Path, name: str, content: str) -> None:
-    """Neither the text nor how it begins has the words; undone, they are back."""
-    before = written(tmp_path, name, content)
-    after = replace(before, redactions=(Redaction("Claude"),))
-    texts = []
-    for file in (before, after, before):
-        made = rendered(file)
-        text = f"{made.snippet}{made.parts[0].html}{read_as_judge(file, [file])}"
-        texts.append(re.sub(r"<[^>]*>", "", text))
-    assert ["claude" in text.casefold() for text in texts] == [True, False, True]
-    assert MARK in texts[1]
-    assert before.digest != after.digest
 
 
 def test_pages_are_covered(tmp_path: Path) -> None:

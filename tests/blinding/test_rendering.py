@@ -145,7 +145,6 @@ MARKUP = st.lists(
 
 @given(MARKUP)
 def test_html_cannot_do_anything(text: str) -> None:
-    """Whatever HTML goes in, nothing comes out that runs, loads, styles or frames."""
     read(sanitize(text, lambda _: None))
 
 
@@ -153,7 +152,6 @@ def test_html_cannot_do_anything(text: str) -> None:
 @example("```<script>\nx\n```")
 @example("# a\n\n### b\n\n# c\n")
 def test_markdown_cannot_do_anything(text: str) -> None:
-    """Whatever Markdown goes in, nothing comes out that runs, loads, styles or frames."""
     formulas = Formulas("FORMULA-")
     html, code = markdown_html(text, "STAND-IN", formulas)
     read(formulas.put_back(sanitize(html, lambda _: "/asset/1")))
@@ -179,7 +177,6 @@ def test_code_cannot_do_anything(text: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["S1.md", "S1.html", "S1.txt", "S1.js"])
 def test_attacks_do_nothing(name: str, tmp_path: Path) -> None:
-    """A file of any kind that tries something is shown without it."""
     for attack in ATTACKS:
         reader = read(shown(written(tmp_path, name, attack)))
         assert "evil.example" not in str(reader.tags)
@@ -189,7 +186,6 @@ OUTSIDE = {"rel": "noopener noreferrer nofollow", "target": "_blank"}
 
 
 def test_markdown_is_shown_as_written(tmp_path: Path) -> None:
-    """Headings, tables, code, lists and links of Markdown are there."""
     text = (
         "# Plan\n\nSome *good* text.\n\n#### Deep\n\n|a|b|\n|--|-:|\n|1|2|\n\n"
         "```python\nif x < 1:\n    pass\n```\n\n- one\n- "
@@ -254,7 +250,6 @@ def test_files_have_blind_names(tmp_path: Path) -> None:
 
 
 def test_images_are_shown_where_the_text_shows_them(tmp_path: Path) -> None:
-    """An image of the folder stands in the text, and not once more by itself."""
     texts = {
         "1 text.md": "![A plot](plots/one%20a.png) ![](<plots/Two.PNG>) ![not](other.png)",
         "more/2.html": "<img src='../plots/three.gif'><img src='../../secret.png' alt='out'>",

@@ -56,7 +56,6 @@ a — | “b” | c
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text."""
     return re.findall(r"[^\W_]+", text)
 
 
@@ -87,14 +86,6 @@ def test_plain_text_loses_accidents_of_format(tmp_path: Path) -> None:
     assert words_of(unescape(TAG.sub("", shown(file)))) == words_of(text)
 
 
-def test_two_ways_to_write_look_the_same(tmp_path: Path) -> None:
-    """That is what it is for."""
-    loud = "## ✨ **Plan**\n\n* Wait — then “act”…\n"
-    plain = 'Plan\n\n- Wait - then "act"...\n'
-    files = (written(tmp_path, f"{len(one)}.md", one, same_look=True) for one in (loud, plain))
-    assert len({shown(file) for file in files}) == 1
-
-
 @pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html"])
 @pytest.mark.parametrize("words", ["O’Brien", "O'Brien"])
 def test_redacted_words_are_found_in_either_form(tmp_path: Path, name: str, words: str) -> None:
@@ -112,13 +103,11 @@ TAGS = st.sampled_from(["<p>", "</p>", "<b>", "</b>", "<h3>", "</h3>", "<hr>", "
 
 @given(SIGNS | st.text())
 def test_every_word_of_plain_text_stays(text: str) -> None:
-    """In its order."""
     assert words_of(level_text(text)) == words_of(text)
 
 
 @given(st.lists(TAGS | SIGNS.map(escape)))
 def test_every_word_of_html_stays(pieces: list[str]) -> None:
-    """Also where tags are inside a word."""
     html = "".join(pieces)
     before, after = (unescape(TAG.sub("\n", flat(one))) for one in (html, level_html(html)))
     assert words_of(after) == words_of(before)

@@ -64,7 +64,6 @@ MOMENT = datetime(2024, 3, 5, 14, 7, 9)  # noqa: DTZ001  cells know no time zone
     ],
 )
 def test_values_are_formatted(value: object, code: str, shown: str) -> None:
-    """Numbers, dates, percent, thousands, and units are as a cell shows them."""
     assert formatted(value, code) == shown
 
 
@@ -78,7 +77,6 @@ VALUES = st.one_of(
 @example(1e300, "[h]")
 @example(-1e9, "yyyy")
 def test_any_format_shows_any_value(value: object, code: str) -> None:
-    """No format and no value stops a table."""
     assert isinstance(formatted(value, code), str)
 
 
@@ -97,7 +95,6 @@ def tables(
 
 
 def cells(table: Table) -> list[list[str]]:
-    """The texts of a table, by rows."""
     rows = re.findall(r"<tr>(.*?)</tr>", table.html)
     return [re.findall(r"<t[dh][^>]*>(?:<strong>)?([^<]*)", row) for row in rows]
 
@@ -174,7 +171,6 @@ def test_formulas_without_results_are_known(tmp_path: Path) -> None:
 
 
 def test_a_broken_workbook_is_one_error(tmp_path: Path) -> None:
-    """Whatever openpyxl stumbles over, it is told of the file."""
     parts = {"xl/workbook.xml": "<a/>", "xl/_rels/workbook.xml.rels": "<a/>"}
     with pytest.raises(FileError, match="broken"):
         tables_of(tmp_path, zipped(parts))

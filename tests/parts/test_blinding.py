@@ -117,7 +117,6 @@ def test_rates_agree_with_loops() -> None:
 
 
 def test_few_judges_give_counts_only() -> None:
-    """Four judges have no interval, and five have one."""
     of_four, of_five = (measured(guessed(judges, 0.6, 1)) for judges in (4, 5))
     assert (of_four["n"], of_four["n_judges"]) == (32, 4)
     assert of_four["rate"]["interval"] == [None, None]
@@ -148,7 +147,6 @@ Texts = dict[str, dict[str, str]]
 
 
 def text_of(rng: np.random.Generator, bullet: str = "", ending: str = ".") -> str:
-    """Write some sentences, one per line."""
     return "\n".join(
         f"{bullet}{' '.join(rng.choice(WORDS, 9))}{ending}" for _ in range(rng.integers(9, 14))
     )
@@ -190,7 +188,6 @@ def by_loops(
 
 
 def test_systems_with_a_style_are_found() -> None:
-    """A look that systems share is found, and its p is the least there is."""
     found = told(texts_of(9, 4, 3, 1, styled=True), ["M0", "M1", "M2"])
     sizes = [found[name] for name in ("texts", "problems", "solvers", "systems")]
     assert sizes == [36, 4, 9, 3]
@@ -313,7 +310,6 @@ def test_the_card_says_what_is_known(
     ],
 )
 def test_the_page_says_what_a_program_could_tell(systems: int, said: str, *, styled: bool) -> None:
-    """Style that was found, not found, and not looked for are said."""
     texts = texts_of(9, 4, systems, 2, styled=styled)
     names = {f"M{n}": f"K{n}" if n < systems else f"S{n - systems}" for n in range(9)}
     renamed = {p: {names[s]: t for s, t in by.items()} for p, by in texts.items()}

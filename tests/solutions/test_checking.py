@@ -134,7 +134,6 @@ PLACES: dict[str, tuple[str, str]] = {
 
 
 def test_identity_words_have_file_and_line(tmp_path: Path) -> None:
-    """A word that names somebody is told wherever a judge might read it."""
     words = "Alfa Bravo Charlie Delta Echo Foxtrot Golf Hotel India Juliett Kilo".split()
     judging = {"briefing": "briefing.md", "consent": "consent.md", "practice": "P0"}
     files: Files = {f"P1/S{n}.md": None for n in (4, 5, 6)}
@@ -172,7 +171,6 @@ def test_metadata_is_removed_quietly(console: Check, tmp_path: Path) -> None:
 
 
 def told_by(path: Path, kind: Kind) -> dict[str, str]:
-    """What a file says of itself."""
     return metadata_of(SolutionFile(path, kind, path.name, path.name))
 
 
@@ -248,7 +246,6 @@ Check = tuple[pytest.CaptureFixture[str], pytest.MonkeyPatch]
 
 @pytest.fixture
 def console(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Check:
-    """What running a command needs."""
     monkeypatch.delenv("QUEM_DATABASE_URL", raising=False)
     return capsys, monkeypatch
 

@@ -34,7 +34,6 @@ def judged(folder: Path, *reviewed: dict[str, Any], **judging: Any) -> Path:  # 
 
 
 def checked(study: Path) -> tuple[Solutions, list[str]]:
-    """The solutions of a study, and what is doubtful about them."""
     draft = draft_study(study)
     assert draft.mistakes == []
     solutions, mistakes, warnings = check_solutions(draft, complete=True)
@@ -45,7 +44,6 @@ def checked(study: Path) -> tuple[Solutions, list[str]]:
 
 
 def decision(words: str, what: str, problem: str = "", solver: str = "") -> dict[str, str]:
-    """An entry."""
     entry = {"problem": problem, "solver": solver, "words": words, "decision": what}
     return {key: value for key, value in entry.items() if value}
 

@@ -20,7 +20,6 @@ Files = dict[str, str | bytes | None]
 
 
 def pdf(password: str = "") -> bytes:
-    """The bytes of a PDF with one page."""
     document, out = pikepdf.new(), io.BytesIO()
     document.add_blank_page()
     locked = pikepdf.Encryption(owner=password, user=password) if password else False
@@ -55,7 +54,6 @@ def test_formats(tmp_path: Path) -> None:
 
 
 def test_ids_of_any_kind(tmp_path: Path) -> None:
-    """Dots, spaces, signs and accents in an id are no matter."""
     names = {"sys": "sys.md", "S1+sys": "S1+sys.md", "a b": "a b.txt", "v1.md": "v1.md"}
     names |= {"Zoë": unicodedata.normalize("NFD", "Zoë.md")}
     files: Files = {f"{one}/{name}": "x" for name in names.values() for one in ("P1", "P2")}
@@ -70,7 +68,6 @@ def test_ids_of_any_kind(tmp_path: Path) -> None:
 
 
 def test_a_folder_is_one_solution(tmp_path: Path) -> None:
-    """A folder's files are one solution, in the order in which people count."""
     inner = ["1 start.md", "2 middle.py", "10 end.md", "plots/a.png"]
     hidden = ("P1/S1/.DS_Store", "P1/S1/plots/Thumbs.db", "P1/S1/2 middle.py~", "P1/~$S1.docx")
     files: Files = {
@@ -137,7 +134,6 @@ def test_a_pdf_needs_what_draws_it(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_missing_solutions_are_declared(tmp_path: Path) -> None:
-    """What is declared missing may lack, and must not be there."""
     missing = [{"problem": f"P{n}", "solver": f"S{n}"} for n in (1, 2)]
     study = write_judged(tmp_path, {"P1/S1.md": None, "P2/S2.md": None}, missing=missing)
     solutions, mistakes, _ = found_in(study)
@@ -262,7 +258,6 @@ def test_texts_for_judges(tmp_path: Path) -> None:
 def test_texts_have_to_be_there(
     name: str, content: str | bytes | None, part: str, tmp_path: Path
 ) -> None:
-    """A statement that does not exist or is no text is a mistake, for any study."""
     problems = [{"id": "P1", "statement": name}, {"id": "P2"}]
     study = write_judged(tmp_path, {"/p1.md": "x", f"/{name}": content}, problems=problems)
     for complete in (True, False):

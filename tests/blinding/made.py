@@ -31,7 +31,7 @@ def asset(number: int, page: int | None = None) -> str:
     return f"/asset/{number}" if page is None else f"/asset/{number}/{page}"
 
 
-def rendered(*files: SolutionFile, **keys: str) -> Rendered:
+def rendered(*files: SolutionFile, **keys: Any) -> Rendered:  # noqa: ANN401  of the page
     """Render a solution of some files."""
     return render_solution(Solution("P1", "S1", files), asset, **keys)
 

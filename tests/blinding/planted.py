@@ -127,29 +127,10 @@ def _xmp(pdf: Pdf, _page: pikepdf.Object, word: str) -> None:
     pdf.Root.Metadata = pdf.make_stream(f"<x><creator>{word}</creator></x>".encode())
 
 
-def _structure(pdf: Pdf, page: pikepdf.Object, word: str) -> None:
-    element = Keys(S=Name.P, T=word, Alt=word, ActualText=word, E=word, Pg=page, K=0)
-    root = Keys(Type=Name.StructTreeRoot, K=pdf.make_indirect(element))
-    pdf.Root.StructTreeRoot = pdf.make_indirect(root)
-
-
 def _destination(pdf: Pdf, page: pikepdf.Object, word: str) -> None:
     names = pdf.Root.Names if "/Names" in pdf.Root else Keys()
     names.Dests = Keys(Names=[word, Array([page, Name.Fit])])
     pdf.Root.Names = names
-
-
-def _outline(pdf: Pdf, _page: pikepdf.Object, word: str) -> None:
-    with pdf.open_outline() as outline:
-        outline.root.append(pikepdf.OutlineItem(word, 0))
-
-
-def _bead(pdf: Pdf, page: pikepdf.Object, word: str) -> None:
-    thread = pdf.make_indirect(Keys(I=Keys(Title=word)))
-    bead = pdf.make_indirect(Keys(T=thread, P=page, R=[0, 0, 9, 9]))
-    bead.N = bead.V = bead
-    thread.F = bead
-    pdf.Root.Threads, page.B = Array([thread]), Array([bead])
 
 
 def _inline(_pdf: Pdf, _page: pikepdf.Object, word: str) -> str:
@@ -176,10 +157,13 @@ PLANTS: Mapping[str, Plant] = {
     "xmp": _xmp,
     "attachment": _attachment,
     "page labels": _root("<< /PageLabels << /Nums [0 << /P (?) /S /D >>] >> >>"),
-    "structure title": _structure,
+    "structure title": _root(
+        "<< /StructTreeRoot << /Type /StructTreeRoot /K << /S /P /T (?) /Alt (?) /ActualText (?) "
+        "/E (?) /K 0 >> >> >>"
+    ),
     "named destination": _destination,
-    "outline": _outline,
-    "beads": _bead,
+    "outline": _root("<< /Outlines << /First << /Title (?) /Dest [0 /Fit] >> /Count 1 >> >>"),
+    "beads": _page("<< /B [<< /T << /I << /Title (?) >> >> /R [0 0 9 9] >>] >>"),
     "unknown key of the catalog": _root("<< /ZzMaker (?) >>"),
     "unknown key of the page": _page("<< /ZzMaker (?) >>"),
     "private data": _page("<< /PieceInfo << /Tool << /Private (?) >> >> >>"),

@@ -89,7 +89,7 @@ def _png(name: str) -> str:
 
 def planted_notebook(name: Name) -> dict[str, Any]:
     """A notebook of text, code, and outputs, with two pictures."""
-    whole = {"cells": _CELLS, "metadata": _METADATA, "signature": "«signature»"}
+    whole: dict[str, Any] = {"cells": _CELLS, "metadata": _METADATA, "signature": "«signature»"}
     whole |= {"nbformat": 4, "nbformat_minor": 5}
     made: dict[str, Any] = json.loads(filled(json.dumps(whole, ensure_ascii=False), name))
     made["cells"][1]["outputs"][1]["data"]["image/png"] = _png(name("picture"))

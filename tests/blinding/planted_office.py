@@ -70,7 +70,7 @@ def _xml(body: str, space: str = "") -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>{root}'
 
 
-def _package(main: str, prefix: str, parts: Mapping[str, str]) -> bytes:
+def _package(main: str, prefix: str, parts: Mapping[str, str | bytes]) -> bytes:
     """A package of Office Open XML: parts by path, and what they lead to.
 
     In a part `r:id="key=target"` links to a part or an address; the key without its number is the
@@ -78,35 +78,33 @@ def _package(main: str, prefix: str, parts: Mapping[str, str]) -> bytes:
     """
     family = _SPACES[prefix].split("/")[3]
     home = PurePosixPath(main).parent
-    rels = {"": [("main", f"{_RELS}/officeDocument", main)]}
     kinds = {"drawing": "drawing", "document": f"{family}.document.main"}
     kinds |= {"presentation": f"{family}.presentation.main", "workbook": f"{family}.sheet.main"}
-    packed: dict[str, str | bytes] = {}
+    links, packed = [("", "officeDocument", main)], dict(parts)
     listed = '<Default Extension="jpg" ContentType="image/jpeg"/><Default Extension="rels" '
     listed += f'ContentType="{_MAIN.replace("officedocument", "package")}.relationships+xml"/>'
     for path, body in parts.items():
+        if isinstance(body, bytes):
+            continue
         place = PurePosixPath(path)
         stem = place.stem.rstrip("0123456789")
         kind = f"{_MAIN}.{kinds.get(stem, f'{family}.{stem}')}+xml"
         listed += f'<Override PartName="/{path}" ContentType="{kind}"/>'
         if place.is_relative_to(home) and path != main:
-            one = place.stem, f"{_RELS}/{stem}", str(place.relative_to(home))
-            rels.setdefault(main, []).append(one)
+            links.append((main, place.stem, str(place.relative_to(home))))
         elif path.startswith("docProps"):
-            rels[""].append((stem, f"{_RELS}/{stem}-properties", path))
-        for key, target in re.findall(r' r:\w+="(\w+)=([^"]+)"', body):
-            one = key, f"{_RELS}/{key.rstrip('0123456789')}", target
-            rels.setdefault(path, []).append(one)
-        text = re.sub(r'( r:\w+="\w+)=[^"]+', r"\1", body)
-        packed[path] = _xml(text, _SPACES[prefix])
+            links.append(("", f"{stem}-properties", path))
+        links += [(path, *link) for link in re.findall(r' r:\w+="(\w+)=([^"]+)"', body)]
+        packed[path] = _xml(re.sub(r'( r:\w+="\w+)=[^"]+', r"\1", body), _SPACES[prefix])
     packed["[Content_Types].xml"] = f'<Types xmlns="{_PACKAGE}/content-types">{listed}</Types>'
-    for path, links in rels.items():
+    for source in dict.fromkeys(link[0] for link in links):
         rows = "".join(
-            f'<Relationship Id="{key}" Type="{kind}" Target="{target}" '
-            f'TargetMode="{"External" if ":" in target else "Internal"}"/>'
-            for key, kind, target in links
+            f'<Relationship Id="{key}" Type="{_RELS}/{key.rstrip("0123456789")}" '
+            f'Target="{target}" TargetMode="{"External" if ":" in target else "Internal"}"/>'
+            for path, key, target in links
+            if path == source
         )
-        place = PurePosixPath(path)
+        place = PurePosixPath(source)
         whole = f'<Relationships xmlns="{_PACKAGE}/relationships">{rows}</Relationships>'
         packed[str(place.parent / "_rels" / f"{place.name}.rels")] = whole
     return zipped(packed)
@@ -117,7 +115,7 @@ def simple_docx(*paragraphs: str, header: str = "") -> bytes:
     runs = [one if one.startswith("<") else f"<r><t>{one}</t></r>" for one in paragraphs]
     body = "".join(f"<p>{run}</p>" for run in runs).replace("<t>\f", '<br w:type="page"/><t>')
     section = '<sectPr><headerReference w:type="default" r:id="header1"/></sectPr>'
-    parts = {
+    parts: dict[str, str | bytes] = {
         "word/document.xml": f"<document><body>{body}{section}</body></document>",
         "word/header1.xml": f"<hdr><p><r><t>{header}</t></r></p></hdr>",
     }
@@ -388,13 +386,12 @@ def planted_office(name: Name, host: str = "127.0.0.1:9") -> dict[str, bytes]:
 
     files = {"rtf": of("rtf", _RTF).encode()}
     for form, prefix, parts in (("docx", "w", _DOCX), ("pptx", "p", _PPTX), ("xlsx", "x", _XLSX)):
-        both = {of(form, path): of(form, text) for path, text in {**parts, **_PROPERTIES}.items()}
+        whole: dict[str, str | bytes] = {
+            of(form, path): of(form, text) for path, text in {**parts, **_PROPERTIES}.items()
+        }
         main = next(iter(parts))
-        out = io.BytesIO(_package(main, prefix, both))
-        with zipfile.ZipFile(out, "a") as package:
-            image = photo(name(f"{form} EXIF"))
-            package.writestr(f"{main.partition('/')[0]}/media/image1.jpg", image)
-        files[form] = out.getvalue()
+        whole[f"{main.partition('/')[0]}/media/image1.jpg"] = photo(name(f"{form} EXIF"))
+        files[form] = _package(main, prefix, whole)
     for form, (kind, body, header) in _OPEN.items():
         mime = f"application/vnd.oasis.opendocument.{kind}"
         content = {
@@ -404,11 +401,11 @@ def planted_office(name: Name, host: str = "127.0.0.1:9") -> dict[str, bytes]:
             "meta.xml": _META,
             "Configurations2/«name of a part».xml": "<a/>",
         }
-        parts = {of(form, path): _xml(of(form, text)) for path, text in content.items()}
+        files_in = {of(form, path): _xml(of(form, text)) for path, text in content.items()}
         entries = "".join(
             f'<manifest:file-entry manifest:full-path="{part}" manifest:media-type="{media}"/>'
-            for part, media in {"/": mime, **dict.fromkeys(parts, "text/xml")}.items()
+            for part, media in {"/": mime, **dict.fromkeys(files_in, "text/xml")}.items()
         )
         manifest = _xml(f"<manifest:manifest {_VERSION}>{entries}</manifest:manifest>")
-        files[form] = zipped({"mimetype": mime, "META-INF/manifest.xml": manifest, **parts})
+        files[form] = zipped({"mimetype": mime, "META-INF/manifest.xml": manifest, **files_in})
     return files

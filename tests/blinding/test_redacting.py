@@ -112,8 +112,8 @@ def test_pages_are_covered(tmp_path: Path) -> None:
     document(text, 2).save(path)
     known = patterns("deep blunder")
     for some, words in (((), "Deep Blunder"), (known, MARK)):
-        left = f"A plan by {words}, today\nand nobody else"
-        assert [page.text for page in read_pdf(path, some).pages] == [left] * 2
+        kept = f"A plan by {words}, today\nand nobody else"
+        assert [page.text for page in read_pdf(path, some).pages] == [kept] * 2
     before, after = (opened(page_image(path, 2, some)[0], "L") for some in ((), known))
     box = ImageChops.difference(before, after).getbbox()
     assert box

@@ -6,29 +6,30 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pikepdf
 import pytest
 from PIL import Image
 
 from quem.cli import run
-from quem.solutions import Kind, SolutionFile, check_solutions
+from quem.solutions import Kind, SolutionFile
 from quem.solutions.files import metadata_of
 from quem.solutions.identity import Names
 from quem.store.database import open_store
 from quem.store.location import locate_database
 from quem.store.studies import register_study
 from quem.studyfile.models import ExperienceSpec
-from quem.studyfile.reading import draft_study
 from tests.blinding.planted_images import METADATA
 from tests.examples import SOLVERS, long_csv, study_with, write_study
-from tests.solutions.made import image, write_judged
+from tests.solutions.made import doubts, image, write_judged
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 Files = dict[str, str | bytes | None]
+Check: TypeAlias = "Callable[..., tuple[int, str, str]]"
 
 
 def names_of(subjects: dict[str, str], systems: list[dict[str, Any]], **more: Any) -> Names:  # noqa: ANN401  a study file's keys
@@ -109,13 +110,6 @@ def test_hits_have_lines() -> None:
     assert found == [(2, "solver B"), (4, "Ada May Smith"), (5, "acme")]
 
 
-def warnings_of(study: Path) -> list[tuple[str, str]]:
-    """List the doubts about the solutions of a study: code, and message without folders."""
-    _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
-    assert mistakes == []
-    return [(doubt.code, doubt.message.replace(f"{study.parent}/", "")) for doubt in warnings]
-
-
 WORDS = {"judging": {"identity_words": ["ACME"]}}
 # By place, a text with the word that is looked for; the places are those of the messages.
 PLACES: dict[str, tuple[str, str]] = {
@@ -141,7 +135,7 @@ def test_identity_words_have_file_and_line(tmp_path: Path) -> None:
     problems = [{"id": "P1", "statement": "p1.md"}, {"id": "P2"}]
     judging |= {"identity_words": words}  # type: ignore[dict-item]
     study = write_judged(tmp_path, files, judging=judging, problems=problems)
-    told = [message for code, message in warnings_of(study) if code == "identity"]
+    told = [message for code, message in doubts(study) if code == "identity"]
     assert {message.partition(': "')[0] for message in told} == set(PLACES)
     assert len(told) == len(PLACES)
 
@@ -153,20 +147,20 @@ def test_only_what_judges_receive_is_searched(tmp_path: Path) -> None:
         "P1/S2.md": "[x](acme.html) ![the plan](acme.png)\n\n```acme\nx\n```\n",
         "P2/S1.md": "<style>.acme {color: red}</style>\n\nx\n",
     }
-    codes = {code for code, _ in warnings_of(write_judged(tmp_path, files, **WORDS))}
+    codes = {code for code, _ in doubts(write_judged(tmp_path, files, **WORDS))}
     assert "identity" not in codes
 
 
-def test_metadata_is_removed_quietly(console: Check, tmp_path: Path) -> None:
+def test_metadata_is_removed_quietly(check: Check, tmp_path: Path) -> None:
     """What an image says of itself is no doubt, and its author's name is searched in all texts."""
     files: Files = {f"P1/{solver}.md": None for solver in SOLVERS}
     files |= {f"P1/S{i}.png": image() for i in range(1, 7)}
     files["P1/sys.png"] = image(Author="Ada\x1b\n Smith", Software="ACME 2")
     study = write_judged(tmp_path, files)
-    assert warnings_of(study) == []
-    assert "Removed quietly: metadata of 1 file" in outcome(*console, study)[2]
+    assert doubts(study) == []
+    assert "Removed quietly: metadata of 1 file" in check(study)[2]
     (tmp_path / "solutions/P2/S1.md").write_text("As A. Smith says.", encoding="utf-8")
-    (found,) = warnings_of(study)
+    (found,) = doubts(study)
     assert found[1].startswith('solutions/P2/S1.md:1: "Ada')
 
 
@@ -214,7 +208,7 @@ def test_formats_and_images_that_stand_out_are_told(tmp_path: Path) -> None:
         "P2/S1.md": "<b>x</b>\n<img src=plot.png>",
     }
     told: dict[str, list[str]] = {}
-    for code, message in warnings_of(write_judged(tmp_path, files)):
+    for code, message in doubts(write_judged(tmp_path, files)):
         told.setdefault(code, []).append(message.partition(" is not shown")[0])
     assert told.pop("not-shown") == [
         "solutions/P1/S1/a.md:3: the image 'https://x.org/p.png'",
@@ -227,34 +221,25 @@ def test_formats_and_images_that_stand_out_are_told(tmp_path: Path) -> None:
     assert "plain text: S3" in message
 
 
-def outcome(
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    study: Path,
-    *options: str,
-) -> tuple[int, str, str]:
-    """Run ``quem check``; gives exit code, stdout and stderr."""
-    monkeypatch.setattr(sys, "argv", ["quem", "check", str(study), *options])
-    with pytest.raises(SystemExit) as end:
-        run()
-    assert isinstance(end.value.code, int)
-    return end.value.code, *capsys.readouterr()
-
-
-Check = tuple[pytest.CaptureFixture[str], pytest.MonkeyPatch]
-
-
 @pytest.fixture
-def console(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Check:
+def check(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Check:
+    """Run ``quem check``; gives exit code, stdout and stderr."""
     monkeypatch.delenv("QUEM_DATABASE_URL", raising=False)
-    return capsys, monkeypatch
+
+    def command(study: Path, *options: str) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["quem", "check", str(study), *options])
+        with pytest.raises(SystemExit) as end:
+            run()
+        return int(str(end.value.code)), *capsys.readouterr()
+
+    return command
 
 
-def test_check_of_a_study_without_rankings(console: Check, tmp_path: Path) -> None:
+def test_check_of_a_study_without_rankings(check: Check, tmp_path: Path) -> None:
     """A study that waits for its judges is checked, and nothing is written."""
     study = write_judged(tmp_path, {"P1/S1.md": "by ACME. See (Young, 2019)"}, **WORDS)
     before = sorted(tmp_path.rglob("*"))
-    code, out, err = outcome(*console, study)
+    code, out, err = check(study)
     assert code == 0
     assert out == (
         f"{study}: no errors, no warnings, 1 to decide\n"
@@ -263,37 +248,37 @@ def test_check_of_a_study_without_rankings(console: Check, tmp_path: Path) -> No
     path = tmp_path / "solutions/P1/S1.md"
     assert err.startswith("\nDecide (1)")
     assert f'\n  {path}:1: "ACME", an identity word\n' in err
-    assert outcome(*console, study, "--strict", "--details")[0] == 1
+    assert check(study, "--strict", "--details")[0] == 1
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_check_of_a_study_that_is_judged(console: Check, tmp_path: Path) -> None:
+def test_check_of_a_study_that_is_judged(check: Check, tmp_path: Path) -> None:
     """While a session is open, solutions are checked and rankings stay hidden."""
     study = write_judged(tmp_path)
     store = open_store(locate_database(study))
     with store.write() as c:
         register_study(c, "example")
     store.close()
-    code, out, err = outcome(*console, study)
+    code, out, err = check(study)
     assert (code, err) == (0, "")
     assert out.endswith("14 solutions, rankings hidden until the judging session is closed\n")
     (tmp_path / "solutions/P1/S1.md").unlink()
-    code, _, err = outcome(*console, study)
+    code, _, err = check(study)
     assert code == 1
     assert "there is no solution of S1" in err
 
 
-def test_check_of_a_study_with_rankings(console: Check, tmp_path: Path) -> None:
+def test_check_of_a_study_with_rankings(check: Check, tmp_path: Path) -> None:
     """Beside rankings in a file, solutions may lack, and their doubts are told too."""
     study = write_study(tmp_path, study_with(**WORDS), rankings__csv=long_csv())
     (tmp_path / "solutions/P1").mkdir(parents=True)
     (tmp_path / "solutions/P1/S1.md").write_text("by ACME", encoding="utf-8")
-    code, out, err = outcome(*console, study)
+    code, out, err = check(study)
     assert code == 0
     assert out.endswith("2 problems, 28 ranks, 1 solution\n")
     assert "an identity word" in err
     (tmp_path / "solutions/P1/S2.bmp").write_text("BM", encoding="utf-8")
-    code, _, err = outcome(*console, study)
+    code, _, err = check(study)
     assert code == 1
     assert "save it as PNG" in err
 
@@ -346,6 +331,6 @@ def test_authors_in_git_are_names_of_solvers(
     for key in ("core.fsmonitor", "core.pager", "gpg.program", "diff.external"):
         git("config", key, str(hook))
     git("config", "log.showSignature", "true")
-    (found,) = warnings_of(study)
+    (found,) = doubts(study)
     assert found[1].startswith('solutions/P2/S1.md:1: "Jane Roe"')
     assert not marker.exists()

@@ -39,7 +39,7 @@ def names_of(subjects: dict[str, str], systems: list[dict[str, Any]], **more: An
         for one, name in subjects.items()
     ]
     keys = {"id": "x", "title": "x", "subjects": known, "systems": systems, **more}
-    return Names(ExperienceSpec.model_validate(keys), [("S1", "author", "Jane Roe")])
+    return Names(ExperienceSpec.model_validate(keys), [("S1", "author", "Roe, Jane")])
 
 
 NAMES = names_of(

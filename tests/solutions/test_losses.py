@@ -63,6 +63,7 @@ LOST = [
         )
     ),
     ("not-shown", "<p>x</p>\n<svg><text>a</text></svg><canvas></canvas>", 2, "2 drawings are not"),
+    ("not-shown", "x\n<math><mi>x</mi></math>", 2, "a formula in MathML is not shown"),
     ("not-shown", "x\n\n<iframe src=a.html></iframe>", 3, "1 frame is not shown"),
     (
         "not-shown",

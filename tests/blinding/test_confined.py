@@ -20,15 +20,7 @@ from quem.blinding.pdf import page_image, read_pdf
 from quem.blinding.workers import held
 from quem.errors import QuemError
 from quem.solutions.files import inspect
-from tests.blinding.hostile import (
-    ATTEMPTS,
-    LANDLOCK,
-    NEEDED,
-    SECCOMP,
-    in_container,
-    succeeding,
-    surroundings,
-)
+from tests.blinding import hostile
 from tests.blinding.planted import document
 from tests.blinding.planted_images import METADATA
 from tests.solutions.made import write_judged
@@ -49,11 +41,11 @@ def test_a_worker_that_was_taken_over_reaches_nothing(tmp_path: Path) -> None:
     """What succeeds in an ordinary process fails in a confined one, which can still work."""
     if not (held()["landlock"] and held()["seccomp"]):
         pytest.skip("; ".join(held()["why"]))
-    with surroundings(tmp_path) as around:
-        assert succeeding(ATTEMPTS, around) == set()
-        assert succeeding(NEEDED, around) == set(NEEDED)
+    with hostile.surroundings(tmp_path) as around:
+        assert hostile.succeeding(hostile.ATTEMPTS, around) == set()
+        assert hostile.succeeding(hostile.NEEDED, around) == set(hostile.NEEDED)
         # Not all are allowed to ordinary users.
-        assert len(succeeding(ATTEMPTS, around, confined=False)) > 20
+        assert len(hostile.succeeding(hostile.ATTEMPTS, around, confined=False)) > 20
 
 
 def test_workers_give_what_the_libraries_give_here(tmp_path: Path) -> None:
@@ -80,21 +72,23 @@ def test_workers_give_what_the_libraries_give_here(tmp_path: Path) -> None:
 
 
 @linux
-@pytest.mark.parametrize("refused", [LANDLOCK, SECCOMP], ids=["Landlock", "seccomp"])
+@pytest.mark.parametrize(
+    "refused", [hostile.LANDLOCK, hostile.SECCOMP], ids=["Landlock", "seccomp"]
+)
 def test_check_says_where_there_is_no_sandbox(refused: str, tmp_path: Path) -> None:
     """PDFs are drawn all the same; a drawing would lose its text where fonts cannot be opened."""
     pdf = io.BytesIO()
     document(b"BT /F1 14 Tf 20 160 Td (As ever) Tj ET").save(pdf)
     files = {"P1/S1.md": None, "P1/S1.svg": SVG, "P1/S2.md": None, "P1/S2.pdf": pdf.getvalue()}
     study = write_judged(tmp_path, files)
-    command = in_container(refused, "-m", "quem", "check", str(study))
+    command = hostile.in_container(refused, "-m", "quem", "check", str(study))
     own = {"XDG_CACHE_HOME": str(tmp_path)}
     run = subprocess.run(command, capture_output=True, text=True, check=False, env=own)
-    assert ("S1.svg: is an SVG, whose fonts" in run.stderr) == (refused == LANDLOCK)
+    assert ("S1.svg: is an SVG, whose fonts" in run.stderr) == (refused == hostile.LANDLOCK)
     assert "S2.pdf" not in run.stderr
-    assert run.returncode == (refused == LANDLOCK)
+    assert run.returncode == (refused == hostile.LANDLOCK)
     said = "\nPDFs and drawings are parsed without a sandbox here: " in run.stdout
-    assert said == (refused == SECCOMP)
+    assert said == (refused == hostile.SECCOMP)
 
 
 def test_no_uploads_without_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,14 +11,7 @@ from PIL import Image, ImageChops
 from quem.blinding.images import clean_file, clean_image
 from quem.errors import FileError
 from tests.blinding.made import opened
-from tests.blinding.planted_images import (
-    HIDDEN,
-    METADATA,
-    SECRET,
-    hidden,
-    hidden_colors,
-    picture,
-)
+from tests.blinding.planted_images import HIDDEN, METADATA, SECRET, hidden, hidden_colors, picture
 from tests.blinding.searching import everything_in
 
 if TYPE_CHECKING:

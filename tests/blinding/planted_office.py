@@ -25,6 +25,7 @@ _MAIN = "application/vnd.openxmlformats-officedocument"
 _OPEN_XML = "http://schemas.openxmlformats.org"
 _RELS = f"{_OPEN_XML}/officeDocument/2006/relationships"
 _PACKAGE = f"{_OPEN_XML}/package/2006"
+_CORE = f"{_PACKAGE}/relationships/metadata"
 _ODF = "urn:oasis:names:tc:opendocument:xmlns"
 _OF_ODF = ("manifest", "office", "text", "table", "style", "meta", "presentation")
 _SPACES = {
@@ -93,13 +94,14 @@ def _package(main: str, prefix: str, parts: Mapping[str, str | bytes]) -> bytes:
         if place.is_relative_to(home) and path != main:
             links.append((main, place.stem, str(place.relative_to(home))))
         elif path.startswith("docProps"):
-            links.append(("", f"{stem}-properties", path))
+            links.append(("", f"{stem.replace('app', 'extended')}-properties", path))
         links += [(path, *link) for link in re.findall(r' r:\w+="(\w+)=([^"]+)"', body)]
         packed[path] = _xml(re.sub(r'( r:\w+="\w+)=[^"]+', r"\1", body), _SPACES[prefix])
     packed["[Content_Types].xml"] = f'<Types xmlns="{_PACKAGE}/content-types">{listed}</Types>'
     for source in dict.fromkeys(link[0] for link in links):
         rows = "".join(
-            f'<Relationship Id="{key}" Type="{_RELS}/{key.rstrip("0123456789")}" '
+            f'<Relationship Id="{key}" Type="{_CORE if key.startswith("core") else _RELS}/'
+            f'{key.rstrip("0123456789")}" '
             f'Target="{target}" TargetMode="{"External" if ":" in target else "Internal"}"/>'
             for path, key, target in links
             if path == source

@@ -18,44 +18,34 @@ from tests.blinding.planted_office import filled
 if TYPE_CHECKING:
     from tests.blinding.planted_images import Name
 
+_SOURCE = ["# Findings\n", "A plan to see: $\\vec{v}$ <!-- «comment» --> "]
+_SOURCE += ["![plot](attachment:«name of an attachment».png)"]
+_SHOWN = {
+    "text/html": "<script>«script»</script><table class='«class»'><tr><td>7",
+    "text/plain": "«another form of an output»",
+    "application/json": {"who": "«JSON of an output»"},
+}
+_OUTPUTS = [
+    {"output_type": "stream", "name": "stdout", "text": ["hello\n"]},
+    {
+        "output_type": "display_data",
+        "metadata": {"who": "«output metadata»"},
+        "data": {"image/png": "", "text/plain": "<Figure>"},
+    },
+    {"output_type": "execute_result", "data": _SHOWN},
+    {
+        "output_type": "error",
+        "ename": "«kind of an error»",
+        "traceback": ["\x1b[0;31mZeroDivisionError\x1b[0m: division"],
+    },
+]
+_TAGS, _RUN = (
+    {"tags": ["«cell tag»"], "who": "«cell metadata»"},
+    {"execution": {"who": "«execution»"}},
+)
 _CELLS: list[dict[str, Any]] = [
-    {
-        "cell_type": "markdown",
-        "id": "«cell id»",
-        "metadata": {"tags": ["«cell tag»"], "who": "«cell metadata»"},
-        "source": [
-            "# Findings\n",
-            "A plan to see: $\\vec{v}$ <!-- «comment» --> ",
-            "![plot](attachment:«name of an attachment».png)",
-        ],
-        "attachments": {},
-    },
-    {
-        "cell_type": "code",
-        "metadata": {"execution": {"who": "«execution»"}},
-        "source": "1 / 0",
-        "outputs": [
-            {"output_type": "stream", "name": "stdout", "text": ["hello\n"]},
-            {
-                "output_type": "display_data",
-                "metadata": {"who": "«output metadata»"},
-                "data": {"image/png": "", "text/plain": "<Figure>"},
-            },
-            {
-                "output_type": "execute_result",
-                "data": {
-                    "text/html": "<script>«script»</script><table class='«class»'><tr><td>7",
-                    "text/plain": "«another form of an output»",
-                    "application/json": {"who": "«JSON of an output»"},
-                },
-            },
-            {
-                "output_type": "error",
-                "ename": "«kind of an error»",
-                "traceback": ["\x1b[0;31mZeroDivisionError\x1b[0m: division"],
-            },
-        ],
-    },
+    {"cell_type": "markdown", "id": "«cell id»", "metadata": _TAGS, "source": _SOURCE},
+    {"cell_type": "code", "metadata": _RUN, "source": "1 / 0", "outputs": _OUTPUTS},
     {"cell_type": "raw", "source": "«raw cell»"},
     {"cell_type": "markdown", "metadata": {}, "source": "The end of a plan."},
 ]

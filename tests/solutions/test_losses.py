@@ -11,10 +11,9 @@ from openpyxl import Workbook
 from openpyxl.styles import Font
 
 from quem.blinding.workbooks import tables_of
-from quem.solutions import SolutionFile, check_solutions
+from quem.solutions import SolutionFile
 from quem.solutions.files import kind_of
 from quem.solutions.losses import losses_of
-from quem.studyfile.reading import draft_study
 from tests.webjudge.sites import SUBJECTS, enter_as, enter_dashboard, write_site
 from webjudge import create_app, open_site
 
@@ -103,29 +102,22 @@ def test_diagrams_are_told(tmp_path: Path) -> None:
     assert message.startswith("2 Mermaid diagrams are shown as code")
 
 
-def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
+def test_losses_are_told_in_the_preview_alone(tmp_path: Path) -> None:
     """The organizer sees what is lost beside the solution, and judges do not."""
     study = write_site(tmp_path, problems=1, judging="{}")
-    folder = tmp_path / "solutions" / "P1"
-    for subject in SUBJECTS:
-        (folder / f"{subject}.md").write_text("```mermaid\nx\n```\n")
-    (folder / f"{SUBJECTS[0]}.md").write_text(f"x\n\n{CHART}\n")
-    _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
-    assert mistakes == []
-    told = {doubt.code: doubt.message for doubt in warnings}
-    assert sorted(doubt.code for doubt in warnings) == ["html-script", *["not-shown"] * 3]
-    assert f"{SUBJECTS[0]}.md:4: its script is not run" in told["html-script"]
+    for subject, text in zip(SUBJECTS, ("```mermaid\nx\n```\n", f"x\n\n{CHART}\n"), strict=False):
+        (tmp_path / "solutions" / "P1" / f"{subject}.md").write_text(text)
     site = open_site(study)
-    try:
-        app = create_app(site)
-        page = enter_dashboard(app, site).get("/dashboard/preview/g/0").text
-        assert page.count('class="loss"') == 4
-        assert not [subject for subject in SUBJECTS if subject in page]
-        judge = enter_as(app, site, "J1")
-        (gid,) = set(re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text))
-        assert 'class="loss"' not in judge.get(f"/judge/g/{gid}").text
-    finally:
-        site.store.close()
+    app = create_app(site)
+    told = sorted(doubt.code for doubt in site.warnings)
+    page = enter_dashboard(app, site).get("/dashboard/preview/g/0").text
+    judge = enter_as(app, site, "J1")
+    (gid,) = set(re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text))
+    seen = judge.get(f"/judge/g/{gid}").text
+    site.store.close()
+    assert told == ["html-script", "not-shown"]
+    assert [text.count('class="loss"') for text in (page, seen)] == [2, 0]
+    assert not [subject for subject in SUBJECTS if subject in page]
 
 
 def test_what_notebooks_and_workbooks_hide(tmp_path: Path) -> None:

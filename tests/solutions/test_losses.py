@@ -10,7 +10,7 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.styles import Font
 
-from quem.blinding.workbooks import tables_of
+from quem.blinding.office import prepare
 from quem.solutions import SolutionFile
 from quem.solutions.files import kind_of
 from quem.solutions.losses import losses_of
@@ -143,5 +143,9 @@ def test_what_notebooks_and_workbooks_hide(tmp_path: Path) -> None:
         cell = book["Sheet"].cell(row, 1, f"in row {row}")
         cell.font, cell.number_format = font, code
     book.save(path)
-    hidden = [text for table in tables_of(path, path.read_bytes()) for _, text in table.hidden]
-    assert hidden == ["in row 2", "in row 3", "in row 4"]
+    file = SolutionFile(path, kind_of(path), path.name, path.name)
+    assert prepare([file]) == []
+    told = [loss.warning.message for loss in losses_of([file])]
+    assert [re.findall(r"in row \d", message) for message in told] == [
+        [f"in row {row}"] for row in (2, 3, 4)
+    ]

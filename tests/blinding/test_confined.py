@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import openpyxl
+import pikepdf
 import pypdfium2
 import pytest
 
@@ -21,7 +22,8 @@ from quem.blinding.workers import held
 from quem.errors import QuemError
 from quem.solutions.files import inspect
 from tests.blinding import hostile
-from tests.blinding.planted import document
+from tests.blinding.made import patterns
+from tests.blinding.planted import HIDDEN, PLANTS, document, planted
 from tests.blinding.planted_images import METADATA
 from tests.solutions.made import write_judged
 from tests.webjudge.solving_sites import write_solving_study
@@ -50,12 +52,18 @@ def test_a_worker_that_was_taken_over_reaches_nothing(tmp_path: Path) -> None:
 
 def test_workers_give_what_the_libraries_give_here(tmp_path: Path) -> None:
     """Of pages, drawings, images, and workbooks."""
-    path = tmp_path / "a.pdf"
-    document(b"BT /F1 14 Tf 20 160 Td (Same as ever) Tj ET", 2).save(path)
-    free = pypdfium2.PdfDocument(path)
-    text = pdf_worker.visible_text(free, 2, 144)
-    assert read_pdf(path).pages[1].text == text == "Same as ever"
-    assert page_image(path, 2)[0] == pdf_worker.encoded(free, 2, 144)[0]
+    path, out = tmp_path / "a.pdf", io.BytesIO()
+    path.write_bytes(planted({**PLANTS, **HIDDEN}))
+    with pikepdf.open(path) as pdf:
+        entries = dict(pdf_worker.entries_of(pdf))
+        pdf_worker.clean(pdf)
+        pdf.save(out)
+    free, known = pypdfium2.PdfDocument(out.getvalue()), patterns("ordinary")
+    assert read_pdf(path).entries == entries
+    for number, page in enumerate(read_pdf(path, known).pages, 1):
+        assert page.text == pdf_worker.visible_text(free, number, 144, known)
+        assert page.text in ("An [removed] plan", "An [removed] plan\nSeen")
+    assert page_image(path, 2, known)[0] == pdf_worker.encoded(free, 2, 144, known)[0]
     path = tmp_path / "a.svg"
     path.write_text(SVG)
     assert rasterized(path) == drawing_worker.draw({"redacted": []}, SVG.encode())[1]

@@ -20,7 +20,7 @@ from quem.blinding.office import prepare, read_office
 from quem.blinding.pdf import page_image, read_pdf
 from quem.blinding.workers import held
 from quem.errors import QuemError
-from quem.solutions.files import inspect
+from quem.solutions.files import image_problem, inspect
 from tests.blinding import hostile
 from tests.blinding.made import patterns
 from tests.blinding.planted import HIDDEN, PLANTS, document, planted
@@ -71,6 +71,7 @@ def test_workers_give_what_the_libraries_give_here(tmp_path: Path) -> None:
     for name in ("photo.jpg", "plot.png", "web.webp"):
         raw = METADATA[name]()
         assert clean_image(raw)[0] == encode_image(raw)[0]
+        assert [bool(image_problem(some)) for some in (raw, raw[:60])] == [False, True]
     book, path = openpyxl.Workbook(), tmp_path / "a.xlsx"
     book["Sheet"].append(["Heat pump", 12.5])
     book.save(path)

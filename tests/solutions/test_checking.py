@@ -14,7 +14,7 @@ from PIL import Image
 
 from quem.cli import run
 from quem.solutions import Kind, SolutionFile
-from quem.solutions.files import metadata_of
+from quem.solutions.files import image_entries, metadata_of
 from quem.solutions.identity import Names
 from quem.store.database import open_store
 from quem.store.location import locate_database
@@ -173,6 +173,8 @@ def test_metadata_of_photographs_and_pdfs(tmp_path: Path) -> None:
     photo = tmp_path / "photo.jpg"
     photo.write_bytes(METADATA["photo.jpg"](lambda kind: kind.rpartition(" ")[2]))
     told = told_by(photo, "image")
+    # As a confined process reads them, and this one.
+    assert set(told) == set(dict(image_entries(photo.read_bytes())))
     assert told["Artist"] == "artist"
     assert told["XPAuthor"] == "author"
     assert told["GPS"] == "a place"

@@ -1,0 +1,69 @@
+"""``python -m tests.trials report FILE...``: results of trials as a table of docs/trials.md."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tests.trials.runner import TRIALS, markdown, results_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.trials.runner import Results
+
+PAGE = Path(__file__).parents[2] / "docs" / "trials.md"
+_ABOUT = ("name", "seed", "trial", "failed", "on")
+
+
+def written(results: Results, text: str) -> str:
+    """Put the table between the marks of a page."""
+    newest = max((result["on"] for result in results), key=lambda on: on["date"])
+    loads = [result["on"]["load"] for result in results]
+    lines = [
+        f"Last run on {newest['date']} with quem {newest['quem']} and Python {newest['python']} on "
+        f"{newest['system']}, {newest['cores']} cores, load {min(loads)} to {max(loads)}.",
+        "",
+        markdown("trial | what is tried | seed | trials | figures | lost or wrong", _rows(results)),
+    ]
+    before, begin, rest = text.partition("<!-- trials begin -->\n")
+    _, end, after = rest.partition("<!-- trials end -->")
+    return "\n".join([before + begin + lines[0], *lines[1:], end + after])
+
+
+def _rows(results: Results) -> Iterable[tuple[object, ...]]:
+    def place(result: dict[str, Any]) -> tuple[str, int]:
+        return result["name"], result["seed"]
+
+    for (name, seed), group in groupby(sorted(results, key=place), place):
+        each, trial = [*group], TRIALS[name]
+        failed = sum(bool(result["failed"]) for result in each)
+        missed = f"{failed} of them" if failed else trial.bar(each) or "nothing"
+        yield f"`{name}`", trial.meaning, seed, len(each), totals(each), missed
+
+
+def totals(results: Results) -> str:
+    """What was counted in all trials: numbers are added up, and what is listed is counted."""
+    sums: Counter[str] = Counter()
+    for result in results:
+        for key, value in result.items():
+            if key not in _ABOUT:
+                sums[key] += _count(value)
+    return ", ".join(f"{count:,} {key}" for key, count in sums.items() if count)
+
+
+def _count(value: object) -> int:
+    """A number, or how many there are in a list of names or a tally."""
+    if isinstance(value, dict):
+        return sum(map(_count, value.values()))
+    if isinstance(value, list):
+        return sum(isinstance(one, str) or _count(one) for one in value)
+    return value if isinstance(value, int) else 0
+
+
+def write_report(files: Iterable[Path]) -> None:
+    """Write the page anew from the files of results."""
+    results = [result for file in files for result in results_in(file)]
+    PAGE.write_text(written(results, PAGE.read_text("utf-8")), "utf-8")

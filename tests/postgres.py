@@ -47,7 +47,6 @@ class Postgres:
         return f"{address.rpartition('/')[0]}/{name}{mark}{query}"
 
     def drop_all(self) -> None:
-        """Drop every database that was made."""
         while self._names:
             self._command(f"DROP DATABASE {self._names.pop()} WITH (FORCE)")
 

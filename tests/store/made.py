@@ -47,7 +47,6 @@ PLAN = JudgingPlan(
 def write(
     store: Store, do: Callable[Concatenate[Session, P], T], *args: P.args, **more: P.kwargs
 ) -> T:
-    """Call something in a transaction of its own."""
     with store.write() as c:
         return do(c, *args, **more)
 
@@ -97,7 +96,6 @@ def contents_on_disk(
 
 
 def judge(store: Store, judge_id: str = "J1") -> PersonRow:
-    """Find a judge."""
     return read(store, person_named, STUDY, "judge", judge_id)
 
 
@@ -114,7 +112,8 @@ def dealt(store: Store, judge_id: str = "J1", plan: JudgingPlan = PLAN) -> list[
 
 def ballot(store: Store, judge_id: str = "J1", problem: str = "P1") -> TaskRow:
     """Find the first ballot of a judge on a problem, dealt if he has none yet."""
-    return next(b for b in dealt(store, judge_id) if (b.problem, b.occasion) == (problem, 1))
+    held = read(store, work.tasks_of, judge(store, judge_id).key) or dealt(store, judge_id)
+    return next(b for b in held if (b.problem, b.occasion) == (problem, 1))
 
 
 def save(

@@ -34,7 +34,6 @@ class FakeTime:
             monkeypatch.setattr(module, "now", lambda: self.at)
 
     def passes(self, seconds: float) -> None:
-        """Let time pass."""
         self.at += dt.timedelta(seconds=seconds)
 
 
@@ -49,12 +48,10 @@ def with_session(store: Store, count: int = 2, state: SolvingState = "open") -> 
 
 
 def subject(store: Store, name: str = "S1") -> PersonRow:
-    """Find a subject."""
     return read(store, person_named, STUDY, "subject", name)
 
 
 def assigned(store: Store, name: str = "S1", order: str = "fixed") -> list[TaskRow]:
-    """Assign the problems to a subject."""
     with store.write() as c:
         one = person_named(c, STUDY, "subject", name)
         assign_tasks(c, one, PROBLEMS, practice="P0", order=order, rng=random.Random(3))
@@ -69,7 +66,6 @@ def task(store: Store, limit: float | None = None) -> TaskRow:
 
 
 def found(store: Store, gid: str) -> TaskRow:
-    """Find a task of the first subject as it is now."""
     return read(store, work.task_of, subject(store).key, gid)
 
 
@@ -84,13 +80,11 @@ def save(
     client: str = "tab-1",
     by: PersonRow | None = None,
 ) -> Saved:
-    """Save a draft."""
     return made.save(store, to, AnswerState(text, files), base, client=client, kind=kind, by=by)
 
 
 def run(
     store: Store, to: TaskRow, running: Running = "work", client: str = "tab-1", *, take: bool
 ) -> TaskRow:
-    """Go on with the clock."""
     who = subject(store)
     return write(store, solving.run_clock, who, to.public_id, client, running, take=take)

@@ -35,13 +35,11 @@ BROKEN = b"SQLite format 3\0 no longer"
 
 @pytest.fixture
 def place(tmp_path: Path) -> DatabaseLocation:
-    """Where an SQLite file is."""
     return locate_database(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3"))
 
 
 @pytest.fixture
 def saved(store: Store) -> Store:
-    """A store with rankings."""
     for problem in ("P1", "P2"):
         save(store, ballot(store, "J1", problem))
         save(store, ballot(store, "J1", problem), base=1, kind="submit")
@@ -50,7 +48,6 @@ def saved(store: Store) -> Store:
 
 @pytest.fixture
 def copy(saved: Store, tmp_path: Path) -> Path:
-    """A copy of a store, which is closed."""
     path = back_up(saved, STUDY, tmp_path / "copies", actor="shell", keep=3).path
     saved.close()
     return path
@@ -135,7 +132,6 @@ def test_nobody_else_reads_what_lies_beside(
 
 
 def test_only_the_oldest_copies_of_this_study_are_removed(saved: Store, tmp_path: Path) -> None:
-    """Copies of other studies, other files and links stay, and so does the newest copy."""
     folder = tmp_path / "copies"
     folder.mkdir()
     later = OLD.replace("2000", "2999")  # made when the clock was wrong
@@ -153,7 +149,6 @@ def test_only_the_oldest_copies_of_this_study_are_removed(saved: Store, tmp_path
 
 
 def test_each_study_has_file_names_of_its_own() -> None:
-    """Ids that no file name can hold become names, each another."""
     ids = ["a b", "a-b", "a/b", "../b", "..-b", "é", "ü", "x" * 100, "ä" * 100, "ö" * 100]
     stems = {stem_of(study) for study in ids}
     assert len(stems) == len(ids)
@@ -195,7 +190,6 @@ def _foreign(path: Path) -> None:
 def test_a_copy_that_is_not_whole_changes_nothing(
     copy: Path, place: DatabaseLocation, change: Callable[[Path], None], message: str
 ) -> None:
-    """A damaged, foreign or newer copy is refused by name, and the database stays as it is."""
     before = rankings(place)
     change(copy)
     with pytest.raises(QuemError, match=message) as refused:
@@ -236,7 +230,6 @@ def test_what_lies_beside_a_lost_or_broken_database_is_kept(
 def test_studies_that_share_a_database_are_not_lost(
     copy: Path, place: DatabaseLocation, tmp_path: Path
 ) -> None:
-    """A copy without a study that the database holds by now is refused unless asked for."""
     store = open_store(place)
     write(store, studies.register_study, "second")
     store.close()

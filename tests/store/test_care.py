@@ -53,7 +53,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 
 def test_numbers_counted_again(site: Site) -> None:
-    """Each number is that of another way to compute it."""
     with site.store.read() as c:
         rankings = submitted_rankings(c, site.id)
     found = {one.judge: one for one in care_of(rankings, site.solutions.by_problem)}

@@ -82,7 +82,6 @@ def test_what_was_dealt_stays(store: Store) -> None:
 
 
 def test_first_visits_at_once_deal_once(store: Store) -> None:
-    """A judge who opens several pages at the same time gets each group once."""
     key = made.judge(store).key
     assert (
         made.at_once(4, lambda _: made.write(store, assignment.assign_ballots, key, made.PLAN))
@@ -153,7 +152,6 @@ def test_large_groups_are_dealt_in_blocks(store: Store) -> None:
 
 
 def test_blocks_stay_and_pairs_meet_equally_often(store: Store) -> None:
-    """Who comes back finds the same blocks; over judges the design is balanced."""
     made.prepare(store, MANY)
     before = {declared.id: made.dealt(store, declared.id, BLOCKED) for declared in MANY[:8]}
     met = PairCounts()
@@ -171,7 +169,6 @@ def test_blocks_stay_and_pairs_meet_equally_often(store: Store) -> None:
 def test_a_design_that_comes_or_goes_midway(
     store: Store, sizes: tuple[int | None, int | None]
 ) -> None:
-    """Nothing changes for judges who began."""
     began, later = (replace(BLOCKED, block_size=size) for size in sizes)
     before = _all_of(made.dealt(store, plan=began))
     made.write(store, assignment.assign_ballots, made.judge(store).key, later)

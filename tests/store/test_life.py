@@ -25,7 +25,6 @@ def _set(store: Store, state: Life, until: str = "") -> None:
 
 
 def test_trial_data_can_be_discarded(store: Store) -> None:
-    """Rankings, ballots and what was shown go, but for other studies, and once it has opened."""
     mine = made.ballot(store)
     made.save(store, mine)
     made.save(store, made.ballot(store, "J2"), kind="submit")
@@ -79,7 +78,6 @@ def test_the_last_submitted_revision_counts(store: Store) -> None:
 
 
 def test_practice_is_left_out_and_repeats_are_marked(store: Store) -> None:
-    """Each submitted ballot is there once, with its occasion, but for practice."""
     for person in ("J1", "J2"):
         for held in made.dealt(store, person):
             made.save(store, held, kind="submit")

@@ -87,7 +87,6 @@ def test_saving_agrees_with_a_list(store: Store, steps: list[tuple[str, int, Sta
 
 
 def test_the_same_change_of_another_tab_or_ballot_is_no_retry(store: Store) -> None:
-    """A retry is told by tab and number together, within one ballot of its own judge."""
     one, two = ballot(store), ballot(store, problem="P2")
     save(store, one, number=1)
     assert save(store, two, number=1).number == 1
@@ -118,7 +117,6 @@ def test_of_many_saves_to_one_ballot_one_wins(store: Store) -> None:
 
 
 def test_judges_do_not_hinder_each_other(store: Store) -> None:
-    """Eight judges who save at the same time lose nothing."""
     people = tuple(DeclaredJudge(id=f"J{number}") for number in range(1, 9))
     made.prepare(store, people)
     mine = [ballot(store, person.id) for person in people]

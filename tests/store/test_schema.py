@@ -47,7 +47,6 @@ ANOTHER = "another program"
 
 
 def _sql(place: DatabaseLocation, *statements: str) -> list[Any]:
-    """Run statements as another program would; gives the rows of the last one."""
     engine = create_engine(place.url)
     with engine.begin() as c:
         for statement in statements:
@@ -81,7 +80,6 @@ def test_opening_again_changes_nothing(place: DatabaseLocation, store: Store) ->
 
 
 def test_looking_for_a_store_makes_none(place: DatabaseLocation) -> None:
-    """Where there is no database, or an empty one, nothing is made."""
     assert store_of(place, STUDY) is None
     if place.file:
         assert not place.file.exists()
@@ -91,7 +89,6 @@ def test_looking_for_a_store_makes_none(place: DatabaseLocation) -> None:
 
 
 def test_a_newer_database_is_refused(place: DatabaseLocation, store: Store) -> None:
-    """A version that this quem does not know; nothing is touched."""
     store.close()
     _sql(place, "UPDATE alembic_version SET version_num = '9999'")
     _refused(place, r"newer quem .*999")
@@ -137,7 +134,6 @@ def test_other_databases_are_refused(
     "content", [b"no database at all " * 99, b"\x00" * 4096, b"id,name\n1,2\n"]
 )
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
-    """Another file is told from a database, and stays as it is."""
     file = tmp_path / "notes.sqlite3"
     file.write_bytes(content)
     place = locate_database(tmp_path / "study.yaml", str(file))

@@ -33,7 +33,6 @@ def _text(store: Store, of: TaskRow) -> str:
 
 @given(st.integers(1, 12))
 def test_orders_are_balanced(count: int) -> None:
-    """Each number is equally often at each place, and each follows each other equally often."""
     rows = balanced_orders(count)
     odd = count % 2 and count > 1
     assert len(rows) == (2 * count if odd else count)
@@ -64,7 +63,6 @@ def test_seven_subjects_and_four_problems(store: Store) -> None:
 
 
 def test_two_savers_at_once_lose_nothing(store: Store) -> None:
-    """Of two saves from one draft one is kept, and the other is told."""
     session.with_session(store)
     mine = session.task(store)
     results = at_once(
@@ -110,7 +108,6 @@ def test_the_clock_agrees_with_a_loop(store: Store, said: list[tuple[Running, in
 
 
 def test_the_newest_tab_holds_the_clock(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The older one is refused until it takes the clock over again."""
     session.with_session(store)
     time = session.FakeTime(monkeypatch)
     mine = session.task(store)
@@ -144,7 +141,6 @@ def test_withdrawing_leaves_no_word(store: Store) -> None:
 
 
 def test_who_withdraws_while_a_tab_saves_leaves_no_word(store: Store) -> None:
-    """Either the save is first, and its words go, or it is refused."""
     session.with_session(store)
     mine = session.task(store)
 

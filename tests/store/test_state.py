@@ -61,14 +61,12 @@ REFUSED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("change", REFUSED)
 def test_what_is_no_state_is_refused(change: dict[str, Any]) -> None:
-    """Wrong types, empty tie groups, doubled marks, empty and endless texts are no state."""
     with pytest.raises(InvalidStateError):
         State.parse({**EMPTY, **change}, SOLVERS)
 
 
 @given(states())
 def test_any_weak_order_goes_round(state: State) -> None:
-    """Ties, tray, cannot-judge and words survive being written, read, and renamed."""
     sent = json.loads(json.dumps(state.to_json()))
     assert State.parse(sent, SOLVERS) == State.stored(sent) == state
     names = dict(zip(SOLVERS, labels(len(SOLVERS)), strict=True))
@@ -79,7 +77,6 @@ def test_any_weak_order_goes_round(state: State) -> None:
 
 @given(states(), st.data())
 def test_each_solution_has_to_stand_in_it_once(state: State, data: st.DataObject) -> None:
-    """A solution that is lost, doubled or unknown is refused, wherever it stands."""
     sent = state.to_json()
     solver = data.draw(st.sampled_from(SOLVERS))
     places = [*sent["ranked"], sent["tray"]]
@@ -103,7 +100,6 @@ JSON = st.recursive(
 
 @given(JSON, st.sampled_from([*EMPTY, ""]))
 def test_hostile_json_is_refused(value: object, key: str) -> None:
-    """Whatever is sent is a state of the block, or is refused."""
     sent = {**EMPTY, key: value} if key else value
     try:
         state = State.parse(sent, SOLVERS)
@@ -126,7 +122,6 @@ def test_what_is_lacking_has_its_default_and_a_thousand_answers_keep_their_order
 
 @given(states(), st.sampled_from(SOLVERS))
 def test_what_was_said_of_a_solution_that_is_gone_goes_too(state: State, gone: str) -> None:
-    """The others stay, with all that was said of them."""
     left = state.renamed({solver: solver for solver in SOLVERS if solver != gone})
     assert left.comparisons == tuple(c for c in state.comparisons if gone not in c.solutions)
     for name in ("placed_by", "sure"):
@@ -144,7 +139,6 @@ def test_words_can_be_taken_out(state: State) -> None:
 
 
 def test_labels_go_on_after_z() -> None:
-    """Labels are A to Z, then AA, AB and so on, each once."""
     assert labels(30)[25:] == ["Z", "AA", "AB", "AC", "AD"]
     assert labels(703)[-2:] == ["ZZ", "AAA"]
     assert len(set(labels(800))) == 800

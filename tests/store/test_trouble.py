@@ -39,7 +39,6 @@ def place(tmp_path: Path) -> DatabaseLocation:
 
 @pytest.fixture
 def file(store: Store) -> Path:
-    """The file of the store."""
     assert store.place.file is not None
     return store.place.file
 
@@ -61,7 +60,6 @@ def ordinary_user(folder: Path) -> Iterator[None]:
 
 @pytest.fixture
 def reachable() -> Iterator[Path]:
-    """A folder that every user can reach."""
     folder = Path(tempfile.mkdtemp(prefix="quem-test-"))
     yield folder
     folder.chmod(0o700)
@@ -83,7 +81,6 @@ def test_a_place_that_cannot_hold_a_database_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_made", [False, True])
 def test_what_is_read_only_is_told(reachable: Path, *, is_made: bool) -> None:
-    """A folder in which no database can be made, and one that refuses a save."""
     place = locate_database(reachable / "study.yaml")
     if is_made:
         store = open_store(place)
@@ -164,7 +161,6 @@ def test_a_file_that_is_not_in_its_place_is_not_saved_to(
 
 
 def test_a_file_that_is_gone_is_not_made_anew(store: Store, file: Path) -> None:
-    """A further connection to a file that was deleted makes no empty one in its place."""
     file.unlink()
     with store.read(), pytest.raises(LostError), store.read(), store.read():
         pass
@@ -172,7 +168,6 @@ def test_a_file_that_is_gone_is_not_made_anew(store: Store, file: Path) -> None:
 
 
 def test_a_new_file_that_another_process_begins_is_waited_for(tmp_path: Path) -> None:
-    """Whoever comes while somebody else writes the first bytes of a file waits for them."""
     file = tmp_path / "new.sqlite3"
     first = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
     first.execute("BEGIN IMMEDIATE")
@@ -210,7 +205,6 @@ def test_every_session_waits_for_the_disk(
 
 
 def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
-    """Of what one transaction does all is kept or nothing."""
     mine, who = ballot(store), judge(store)
     change = work.Change("0", "tab-00000001", 1, mine.layout_id or "", BEST_FIRST)
     with pytest.raises(ZeroDivisionError), store.write() as c:  # noqa: PT012  after the save
@@ -221,7 +215,6 @@ def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
 
 
 def test_names_of_files_may_hold_any_sign(tmp_path: Path) -> None:
-    """A question mark, a percent sign or a space in a path is part of it."""
     folder = tmp_path / "why? 100% #1 ü"
     folder.mkdir()
     open_store(locate_database(folder / "study.yaml")).close()

@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import click
 
-from tests.trials import (  # noqa: F401  register their trials
-    broken_studies,
-    coverage,
-    crawl,
-    golden_data,
-    hostile,
-    hostile_mail,
-    invitations,
-    kills,
-    machines,
-    panels,
-    pooling,
-    scores,
-    solving_kills,
-    trouble,
-    views,
-)
+from tests import trials
 from tests.trials.report import write_report
 from tests.trials.runner import TRIALS, run_trials
 
 FILE = click.Path(path_type=Path)
+for module in iter_modules(trials.__path__):
+    if not module.name.startswith(("_", "test_")):
+        import_module(f"{trials.__name__}.{module.name}")  # registers its trials
 
 
 @click.command()
@@ -71,4 +60,5 @@ def main(
     sys.exit(1 if failed or missed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

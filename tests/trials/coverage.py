@@ -67,7 +67,6 @@ class Kind:
     is_tight: bool = False  # whether `nox -s coverage` runs it
 
     def cells(self) -> Iterator[tuple[str, int]]:
-        """Noises and numbers of subjects."""
         noises = [name for name in _NOISES if name in NOISES or self.taste is not None]
         return product(noises, self.subjects)
 
@@ -382,7 +381,6 @@ def _error(percent: float, studies: float) -> float:
 
 
 def _table(results: Results) -> str:
-    """Both tables of the documentation."""
     return "\n\n".join(table(pooled(results)) for table in (summary, degradation))
 
 
@@ -440,7 +438,6 @@ _register("coverage-tight", _TIGHT, _QUICK, "Coverage nearest to its bars", coun
 
 
 def _write_docs(paths: Iterable[str]) -> None:
-    """Write the table of all cells, and the tables of the page between their marks."""
     cells = pd.concat([pooled(results_in(Path(path))) for path in paths], ignore_index=True)
     numbers: dict[str, Any] = {"float_format": "%.4g", "lineterminator": "\n"}
     cells.to_csv(_DOCS / "coverage.csv", index=False, **numbers)

@@ -80,7 +80,6 @@ class Names:
         return met & set(self.meanings)
 
     def listing(self, names: set[str]) -> str:
-        """Each name with what it stands for."""
         return ", ".join(sorted(f"{self.meanings[name]} ({name})" for name in names))
 
 
@@ -252,7 +251,6 @@ class Crawler:
         return number
 
     def listed(self) -> list[str]:
-        """The groups of a judge's first page."""
         page = self.client.get("/judge").text.partition('class="groups"')[2]
         return list(dict.fromkeys(_GROUP.findall(page)))
 
@@ -368,7 +366,6 @@ def _requests(study: Path) -> dict[str, bytes]:
 
 
 def _original(folder: Path) -> bytes:
-    """All that the study's folder holds, names of files and folders included."""
     parts = []
     for path in sorted(folder.rglob("*")):
         parts.append(str(path.relative_to(folder)).encode())

@@ -125,7 +125,6 @@ class Tally:
         return found
 
     def pooled(self, results: Results) -> dict[str, dict[str, Share]]:
-        """The cells of all trials."""
         found = {}
         for name in results[0]["cells"]:
             sums = {
@@ -138,7 +137,6 @@ class Tally:
         return found
 
     def table(self, results: Results) -> str:
-        """The table of the documentation."""
         return markdown(
             self.head,
             (

@@ -123,7 +123,6 @@ def _one(row: Noise, machine: str, rng: np.random.Generator) -> dict[str, Said]:
 
 
 def _bar(results: Results) -> str:
-    """What the cells of all trials miss together."""
     missed = []
     for name, cell in TALLY.pooled(results).items():
         of, alone = cell["widened"], cell["experts"].half

@@ -155,7 +155,6 @@ def simulate(cell: Cell, rng: np.random.Generator) -> dict[str, Said]:
 
 
 def _bar(results: Results) -> str:
-    """What the cells of all trials miss together."""
     covered = {name: cell["w and τ²"].covers for name, cell in TALLY.pooled(results).items()}
     # A shift that 4 anchors a problem notice in half of the sessions; the documentation says so.
     return "; ".join(

@@ -55,7 +55,6 @@ def pooling(rng: random.Random, folder: Path) -> dict[str, Any]:
 def judged_pool(
     browser: Browser, folder: Path, rng: random.Random, *, queries: int, judges: int
 ) -> dict[str, Any]:
-    """Do all of it once."""
     names = [f"q{n}" for n in range(queries)]
     truth = {(q, n): rng.randrange(_GRADES) for q in names for n in range(_CASES)}
     _write_study(folder, names, truth, rng)
@@ -115,7 +114,6 @@ def _quem(*words: object) -> str:
 
 
 def _set_life(browser: Browser, served: Served, key: str, button: str, said: str) -> None:
-    """Press what opens or closes a study, and what confirms it."""
     page = browser.new_page()
     page.goto(served.dashboard)
     page.goto(f"{served.base}/dashboard")

@@ -64,6 +64,5 @@ def _count(value: object) -> int:
 
 
 def write_report(files: Iterable[Path]) -> None:
-    """Write the page anew from the files of results."""
     results = [result for file in files for result in results_in(file)]
     PAGE.write_text(written(results, PAGE.read_text("utf-8")), "utf-8")

@@ -95,7 +95,6 @@ def results_in(out: Path) -> Results:
 
 
 def surroundings() -> dict[str, Any]:
-    """When and on what a trial runs."""
     return {
         "date": dt.datetime.now(dt.UTC).date().isoformat(),
         "quem": quem.__version__,

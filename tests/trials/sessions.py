@@ -101,7 +101,6 @@ class Session:
         raise NotImplementedError
 
     def compare(self) -> None:
-        """Hold all that was ever acknowledged against the store."""
         raise NotImplementedError
 
     def _fork(self) -> random.Random:
@@ -150,7 +149,6 @@ class Session:
 
 @contextmanager
 def a_database(kind: str, folder: Path) -> Iterator[str]:
-    """An empty database of a kind."""
     if kind == "SQLite":
         yield str(folder / "store.sqlite3")
         return

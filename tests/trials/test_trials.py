@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import quem
 from quem.simulation import simulate
 from tests.trials import broken_studies, coverage, estimates, machines
+from tests.trials.__main__ import main
 from tests.trials.report import written
 from tests.trials.runner import TRIALS, Trial, run_trials
 
@@ -58,8 +60,14 @@ def test_trials_go_on(tmp_path: Path) -> None:
     assert page.endswith("|\n<!-- trials end -->\nA")
 
 
+def test_trials_are_listed() -> None:
+    listed = CliRunner().invoke(main)
+    assert listed.exit_code == 0
+    assert "kills-sqlite " in listed.output
+    assert CliRunner().invoke(main, ["nothing"]).exit_code == 2
+
+
 def test_broken_studies(tmp_path: Path) -> None:
-    """A few of the trials of each name."""
     assert TRIALS["broken-studies"].run is broken_studies.broken_study
     results = run_trials(TRIALS["broken-studies"], 25, 0, tmp_path / "results.jsonl")
     assert [result["failed"] for result in results if result["failed"]] == []

@@ -43,7 +43,6 @@ class TroubleTrials(KillTrials):
     people: int = 3
 
     def _new_clients(self) -> list[JudgeClient]:
-        """Patient ones."""
         clients = super()._new_clients()
         for client in clients:
             client.is_patient = True
@@ -74,7 +73,6 @@ class TroubleTrials(KillTrials):
 
     @property
     def file(self) -> Path:
-        """The database."""
         return Path(self.database)
 
     def _let_be_refused(self) -> None:
@@ -98,7 +96,6 @@ class TroubleTrials(KillTrials):
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
 
     def _renamed(self) -> None:
-        """The file gets another name, and its own again."""
         away = self.file.rename(self.file.with_name("away.sqlite3"))
         self._let_be_refused()
         assert not self.file.exists()
@@ -127,7 +124,6 @@ class TroubleTrials(KillTrials):
         self._start()
 
     def _locked(self) -> dict[str, Any]:
-        """Another process locks the database for a while."""
         how = self.rng.choice(["IMMEDIATE", "EXCLUSIVE"])
         seconds = self.rng.uniform(0, _LONGEST_LOCK)
         words = [sys.executable, "-c", _HOLD, str(self.file), how]
@@ -172,7 +168,6 @@ class TroubleTrials(KillTrials):
         return [path for path in names if path.suffix != ".partial"]
 
     def _quem(self, *words: object) -> None:
-        """Back up or restore, which has to end well."""
         command = ["backup", self.study, *words, "--database", self.database]
         run = [sys.executable, "-m", "quem", *map(str, command)]
         ended = subprocess.run(run, capture_output=True, text=True, check=False)

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from quem.store import studies, work
 from quem.store.models import Life
-from quem.store.state import State
 from quem.store.work import ClosedError, NotAssignedError, PausedError, StaleError, SubmittedError
-from quem.studyfile.models import Judge as DeclaredJudge
 from tests.store import made
-from tests.store.made import BEST_FIRST, SOLVERS, STUDY, at_once, ballot, revisions, save
+from tests.store.made import BEST_FIRST, STUDY, at_once, ballot, revisions, save
 
 if TYPE_CHECKING:
     from quem.store.database import Store
+    from quem.store.state import State
 
 REFUSALS = (ClosedError, PausedError, StaleError, SubmittedError)
 NUMBERS = count(1)
@@ -114,23 +113,6 @@ def test_of_many_saves_to_one_ballot_one_wins(store: Store) -> None:
     assert len(set(results)) == 1
     assert isinstance(results[0], work.Saved)
     assert len(revisions(store, mine)) == 6
-
-
-def test_judges_do_not_hinder_each_other(store: Store) -> None:
-    people = tuple(DeclaredJudge(id=f"J{number}") for number in range(1, 9))
-    made.prepare(store, people)
-    mine = [ballot(store, person.id) for person in people]
-    orders = [SOLVERS[n % 4 :] + SOLVERS[: n % 4] for n in range(20)]
-
-    def session(number: int) -> int:
-        for base, order in enumerate(orders):
-            save(store, mine[number], State(ranked=tuple((solver,) for solver in order)), base)
-        return len(orders)
-
-    assert at_once(8, session) == [20] * 8
-    for held in mine:
-        rankings = [[group[0] for group in r["state"]["ranked"]] for r in revisions(store, held)]
-        assert rankings == [list(order) for order in orders]
 
 
 @pytest.mark.parametrize("what", ["close", "discard"])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from quem.store import solving, studies, work
 from quem.store.assignment import assign_tasks, balanced_orders, least_used
 from quem.store.clock import SILENT_SECONDS, spent_on
-from quem.store.people import EXPERIENCE, add_person, erase, note_replies, people_of, withdraw
+from quem.store.people import EXPERIENCE, add_person, note_replies, people_of, withdraw
 from quem.store.uploads import add_upload, uploads_of
 from tests.store import solving as session
 from tests.store.made import STUDY, at_once, on, read, write
@@ -60,16 +60,6 @@ def test_seven_subjects_and_four_problems(store: Store) -> None:
         assert set(counts) == set(session.PROBLEMS)
         assert set(counts.values()) <= {1, 2}
     assert least_used([0, 0, 1, None], 3) == 2
-
-
-def test_two_savers_at_once_lose_nothing(store: Store) -> None:
-    session.with_session(store)
-    mine = session.task(store)
-    results = at_once(
-        2, lambda tab: session.save(store, mine, 0, f"tab-{tab}", client=f"tab-{tab}")
-    )
-    (stale,) = (result for result in results if isinstance(result, work.StaleError))
-    assert stale.state.text == f"tab-{1 - results.index(stale)}" == _text(store, mine)
 
 
 _SAID = st.tuples(
@@ -151,18 +141,6 @@ def test_who_withdraws_while_a_tab_saves_leaves_no_word(store: Store) -> None:
 
     at_once(4, work)
     assert _text(store, mine) == ""
-
-
-def test_replies_and_erasing(store: Store) -> None:
-    """The newest reply to a question counts; the study file does not bring back who was erased."""
-    session.with_session(store)
-    for years in ("7", "7", "9"):
-        on(store, S1, note_replies, {EXPERIENCE: years})
-        on(store, S1, note_replies, {"field": "tea"})
-    assert session.subject(store).replies == {EXPERIENCE: "9", "field": "tea"}
-    on(store, S1, erase, "shell")
-    session.with_session(store)
-    assert [one.id for one in read(store, people_of, STUDY, "subject")] == ["erased-1", "S2"]
 
 
 def test_test_answers_go_when_the_session_opens(store: Store) -> None:

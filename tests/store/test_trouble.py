@@ -20,7 +20,7 @@ from quem.store import work
 from quem.store.database import BusyError, LostError, clear_refusals, open_store, store_of
 from quem.store.location import locate_database
 from tests.patience import SECONDS
-from tests.store.made import BEST_FIRST, STUDY, ballot, judge, prepare, revisions, save
+from tests.store.made import STUDY, ballot, judge, prepare, revisions, save
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -202,16 +202,6 @@ def test_every_session_waits_for_the_disk(
                 assert c.execute(text("SHOW synchronous_commit")).scalar() == value
                 assert c.execute(text("SHOW lock_timeout")).scalar() == timeout
         server.close()
-
-
-def test_a_failed_transaction_leaves_nothing(store: Store) -> None:
-    mine, who = ballot(store), judge(store)
-    change = work.Change("0", "tab-00000001", 1, mine.layout_id or "", BEST_FIRST)
-    with pytest.raises(ZeroDivisionError), store.write() as c:  # noqa: PT012  after the save
-        work.save(c, who, mine.public_id, change)
-        raise ZeroDivisionError
-    assert revisions(store, mine) == []
-    assert ballot(store).head == 0
 
 
 def test_names_of_files_may_hold_any_sign(tmp_path: Path) -> None:

@@ -271,8 +271,8 @@ def _errors(mine: str, theirs: str, name: str) -> list[str]:
     """Addresses that lead nowhere, or to what is not the judge's."""
     own, foreign = f"/judge/g/{mine}", f"/judge/g/{theirs}"
     file = f"{own}/file/{'0' * 32}"
-    lost = ("judge/g/nothing", "judge/g/0", "j/wrong", "d/wrong", "dashboard", "dashboard/preview")
-    lost += ("static/nothing", "solutions/P1/", "study.yaml", "healthz", "")
+    lost = ["judge/g/nothing", "judge/g/0", "j/wrong", "d/wrong", "dashboard", "dashboard/preview"]
+    lost += ["static/nothing", "solutions/P1/", "study.yaml", "healthz", ""]
     return [
         *(f"{own}/{label}/{n}" for label in ("A", "Z", name, "..") for n in (0, 1, 9)),
         *(f"{own}/statement/1", f"{own}/A/{name}.png", f"{own}/A/../B/1", f"{file}/0", f"{file}é"),

@@ -127,8 +127,8 @@ class TroubleTrials(KillTrials):
         how = self.rng.choice(["IMMEDIATE", "EXCLUSIVE"])
         seconds = self.rng.uniform(0, _LONGEST_LOCK)
         words = [sys.executable, "-c", _HOLD, str(self.file), how]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with subprocess.Popen(words, text=True, **pipes) as other:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, text=True, stdin=pipe, stdout=pipe) as other:
             assert other.stdout
             assert other.stdout.readline() == "held\n"
             threading.Event().wait(seconds)

@@ -30,7 +30,7 @@ def broken_study(rng: random.Random, folder: Path) -> dict[str, Any]:
     for _ in range(rng.choice((1, 1, 2, 5))):
         file = rng.choice(files)
         file.write_bytes(_damaged(rng, file.read_bytes()))
-    return {"kind": kind, "code": _ended("check", str(folder / "study.yaml"))}
+    return {"kind": kind, "refused": _ended("check", str(folder / "study.yaml"))}
 
 
 # Runs, judgments, and the same in other formats.
@@ -56,8 +56,7 @@ def broken_runs(rng: random.Random, folder: Path) -> dict[str, Any]:
         file = folder / rng.choice((judged, *runs))
         file.write_bytes(_damaged(rng, file.read_bytes()))
     # Each alone, so that the first that is broken does not hide the others.
-    codes = [_ended("score", str(folder / judged), str(folder / run)) for run in runs]
-    return {"codes": codes}
+    return {"refused": [_ended("score", str(folder / judged), str(folder / run)) for run in runs]}
 
 
 def _ended(*words: str) -> object:

@@ -71,7 +71,7 @@ def test_broken_studies(tmp_path: Path) -> None:
     assert TRIALS["broken-studies"].run is broken_studies.broken_study
     results = run_trials(TRIALS["broken-studies"], 25, 0, tmp_path / "results.jsonl")
     assert [result["failed"] for result in results if result["failed"]] == []
-    assert {result["code"] for result in results} == {0, 1}
+    assert {result["refused"] for result in results} == {0, 1}
 
 
 def test_a_few_studies_with_each_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, get_args
 
 from hypothesis import strategies as st
@@ -161,21 +162,16 @@ def contents(store: Store) -> str:
 def at_once(count: int, work: Callable[[int], object]) -> list[object]:
     """Run something in threads that start together; gives what each returned or raised."""
     together = threading.Barrier(count)
-    results: list[object] = [None] * count
 
-    def run(number: int) -> None:
+    def run(number: int) -> object:
         together.wait()
         try:
-            results[number] = work(number)
+            return work(number)
         except Exception as error:  # noqa: BLE001  the test looks at it
-            results[number] = error
+            return error
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return results
+    with ThreadPoolExecutor(count) as pool:
+        return [*pool.map(run, range(count))]
 
 
 _SIGNS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @registered("broken-studies", count=5000)
 def broken_study(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """``quem check`` of a damaged study says what is wrong, and never ends with a traceback."""
+    """Damaged studies end ``quem check`` with what is wrong, never with a traceback."""
     kind = rng.choice(KINDS)
     content = yaml.safe_dump(written(folder, kind), sort_keys=False)
     (folder / "study.yaml").write_text(content, encoding="utf-8")
@@ -47,7 +47,7 @@ _RUNS = {
 
 @registered("broken-runs", count=200)
 def broken_runs(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """``quem score`` of damaged runs and judgments says what is wrong, without a traceback."""
+    """Damaged runs and judgments, for ``quem score``."""
     for name, text in _RUNS.items():
         content = text.encode()
         (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)

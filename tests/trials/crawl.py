@@ -322,7 +322,7 @@ def count_without_cleaning(rng: random.Random, folder: Path) -> int:
 
 @registered("crawl", count=50)
 def crawl(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Over 200 names planted in every format: a judge's crawl receives none of them."""
+    """A judge's crawl for names planted in every format."""
     names = Names(rng)
     cache = {"XDG_CACHE_HOME": str(folder / "cache")}
     with _listening() as host, patch.dict("os.environ", cache):

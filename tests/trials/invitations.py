@@ -119,6 +119,6 @@ class InvitationTrial:
 
 @registered("invitations", count=24)
 def invitations(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Five kills of commands that send invitations, on either database: nobody gets two letters."""
+    """Commands that send invitations are killed: nobody gets two letters."""
     with a_database(rng.choice(("SQLite", "PostgreSQL")), folder) as database:
         return InvitationTrial(folder, database, rng).run()

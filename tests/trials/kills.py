@@ -199,6 +199,4 @@ def _session(rng: random.Random, folder: Path, database: str) -> dict[str, Any]:
     }
 
 
-on_each_database(
-    "kills", 32, "Five ends of a server while judges save and the study is edited", _session
-)
+on_each_database("kills", 32, "A server ends while judges save and the study is edited", _session)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tests.trials.runner import TRIALS, markdown, results_in
 
@@ -23,10 +24,12 @@ def written(results: Results, text: str) -> str:
     newest = max((result["on"] for result in results), key=lambda on: on["date"])
     loads = [result["on"]["load"] for result in results]
     lines = [
-        f"Last run on {newest['date']} with quem {newest['quem']} and Python {newest['python']} on "
-        f"{newest['system']}, {newest['cores']} cores, load {min(loads)} to {max(loads)}.",
+        f"{newest['date']}: quem {newest['quem']}, Python {newest['python']}, {newest['system']}, "
+        f"{newest['cores']} cores, load {min(loads)} to {max(loads)}.",
         "",
-        markdown("trial | what is tried | seed | trials | figures | lost or wrong", _rows(results)),
+        markdown(
+            "trial | what is tried | seeds | trials | figures | lost or wrong", _rows(results)
+        ),
     ]
     before, begin, rest = text.partition("<!-- trials begin -->\n")
     _, end, after = rest.partition("<!-- trials end -->")
@@ -34,14 +37,14 @@ def written(results: Results, text: str) -> str:
 
 
 def _rows(results: Results) -> Iterable[tuple[object, ...]]:
-    def place(result: dict[str, Any]) -> tuple[str, int]:
-        return result["name"], result["seed"]
-
-    for (name, seed), group in groupby(sorted(results, key=place), place):
+    name_of = itemgetter("name")
+    for name, group in groupby(sorted(results, key=name_of), name_of):
         each, trial = [*group], TRIALS[name]
         failed = sum(bool(result["failed"]) for result in each)
         missed = f"{failed} of them" if failed else trial.bar(each) or "nothing"
-        yield f"`{name}`", trial.meaning, seed, len(each), totals(each), missed
+        seeds = ", ".join(str(seed) for seed in sorted({result["seed"] for result in each}))
+        meaning = trial.meaning.replace("``", "`")
+        yield f"`{name}`", meaning, seeds, len(each), totals(each), missed
 
 
 def totals(results: Results) -> str:

@@ -100,9 +100,6 @@ class Session:
     def _new_clients(self) -> Sequence[Client]:
         raise NotImplementedError
 
-    def compare(self) -> None:
-        raise NotImplementedError
-
     def _fork(self) -> random.Random:
         return random.Random(self.rng.random())
 

@@ -134,6 +134,4 @@ def _session(rng: random.Random, folder: Path, database: str) -> dict[str, Any]:
     return {"ends": ["SIGKILL"] * ENDS, "acknowledged": saves, "uploads": len(trials.uploads)}
 
 
-on_each_database(
-    "kills-solving", 12, "Five kills of a server while people write and upload", _session
-)
+on_each_database("kills-solving", 12, "A server is killed while people write and upload", _session)

@@ -191,5 +191,5 @@ class TroubleTrials(KillTrials):
 
 @registered("trouble", count=100)
 def trouble(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """A full disk, a moved, deleted or locked file, or a restore: what was saved is there."""
+    """A full disk; a moved, deleted or locked file; a restore."""
     return TroubleTrials(folder, str(folder / "store.sqlite3"), rng).run_kind(rng.choice(KINDS))

@@ -158,3 +158,27 @@ def test_test_answers_go_when_the_session_opens(store: Store) -> None:
     session.save(store, mine, 0)
     assert write(store, studies.discard_solving_trial, STUDY, "shell") == []
     assert session.save(store, mine, 1).number == 2
+
+
+def test_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses do not count, absence does; at the end the last draft counts, and nothing later."""
+    session.with_session(store)
+    time = session.FakeTime(monkeypatch)
+    mine = session.task(store, limit=60)
+    session.save(store, mine, 0, "first")
+    time.passes(20)
+    session.run(store, mine, "pause", take=True)
+    time.passes(1000)
+    with pytest.raises(work.PausedError):
+        session.save(store, mine, 1, "in a pause")
+    session.run(store, mine, "away", take=False)
+    time.passes(39)
+    assert session.run(store, mine, take=False).ended is None
+    time.passes(2)
+    for kind in ("save", "reopen"):
+        with pytest.raises(work.SubmittedError):
+            session.save(store, mine, 1, kind=kind)  # type: ignore[arg-type]
+    ended = session.run(store, mine, take=False)
+    assert (ended.ended, _text(store, mine)) == ("timeout", "first")
+    spent = spent_on(ended)
+    assert 61 <= spent.work + spent.away <= 62

@@ -177,7 +177,7 @@ def test_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     time.passes(2)
     for kind in ("save", "reopen"):
         with pytest.raises(work.SubmittedError):
-            session.save(store, mine, 1, kind=kind)  # type: ignore[arg-type]
+            session.save(store, mine, 1, kind=kind)
     ended = session.run(store, mine, take=False)
     assert (ended.ended, _text(store, mine)) == ("timeout", "first")
     spent = spent_on(ended)

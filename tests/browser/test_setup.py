@@ -12,7 +12,6 @@ from quem.cli import main
 from quem.studyfile.reading import read_study
 from tests.browser.test_dashboard import at_dashboard
 from tests.importing.made import write_tree
-from tests.trials.first_links import first_link
 from webjudge import open_site
 
 if TYPE_CHECKING:
@@ -115,9 +114,3 @@ def test_nothing_typed_is_lost(browser: Browser, site: Site) -> None:
     assert (spec.title, spec.organizer.institution, spec.organizer.phone) == ("Plans", "ETH", "123")
     assert [judge.name for judge in spec.judges] == ["Amy"]
     assert [(s.id, s.experience) for s in spec.subjects] == [("maria", 7)]
-
-
-def test_two_logs_in_two_commands(browser: Browser, tmp_path: Path) -> None:
-    """The trial that starts at the shell; the statements are in the logs."""
-    with browser.new_context() as context:
-        assert first_link("logs", tmp_path, context.new_page()) > 0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @registered("hostile", count=1)
 def hostile(_: random.Random, folder: Path) -> dict[str, Any]:
-    """Try to get out of a confined parser, and to do there what parsers need."""
+    """Ways out of a confined parser, and what parsers need there."""
     with surroundings(folder) as around:
         reached = succeeding(ATTEMPTS, around)
         lacking = set(NEEDED) - succeeding(NEEDED, around)

@@ -24,7 +24,7 @@ _QUEM = (sys.executable, "-c", "from quem.cli import run; run()")
 
 @registered("hostile-mail", count=40)
 def hostile_mail(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Names and titles made of encoded words, addresses and line breaks: no letter is changed."""
+    """Names and titles of encoded words, addresses and line breaks change no letter."""
     kept = folder / "received"
     kept.mkdir()
     study = write_judging_study(folder, judges=1, problems=1)

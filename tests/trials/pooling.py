@@ -55,7 +55,6 @@ def pooling(rng: random.Random, folder: Path) -> dict[str, Any]:
 def judged_pool(
     browser: Browser, folder: Path, rng: random.Random, *, queries: int, judges: int
 ) -> dict[str, Any]:
-    """Do all of it once."""
     names = [f"q{n}" for n in range(queries)]
     truth = {(q, n): rng.randrange(_GRADES) for q in names for n in range(_CASES)}
     _write_study(folder, names, truth, rng)
@@ -85,17 +84,17 @@ def judged_pool(
 def _write_study(
     folder: Path, names: list[str], truth: dict[tuple[str, int], int], rng: random.Random
 ) -> None:
-    cases = "".join(f'd{n},"Document number {n} says this and that."\n' for n in range(_CASES))
-    (folder / "documents.csv").write_text(f"id,text\n{cases}")
-    (folder / "queries.csv").write_text(
-        "id,text\n" + "".join(f"{q},What is known of {q}?\n" for q in names)
-    )
+    tables = {
+        "documents": ["id,text", *(f"d{n},Document number {n} says this." for n in range(_CASES))],
+        "queries": ["id,text", *(f"{q},What is known of {q}?" for q in names)],
+    }
     for name, sign in (("good", -1), ("bad", 1)):
-        rows = ["query,case,rank"]
+        tables[name] = ["query,case,rank"]
         for q in names:
             order = sorted(range(_CASES), key=lambda n: (sign * truth[q, n], rng.random()))
-            rows += [f"{q},d{n},{rank}" for rank, n in enumerate(order[:_FOUND], 1)]
-        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n")
+            tables[name] += [f"{q},d{n},{rank}" for rank, n in enumerate(order[:_FOUND], 1)]
+    for name, lines in tables.items():
+        (folder / f"{name}.csv").write_text("\n".join([*lines, ""]))
     content = {
         "kind": "retrieval",
         "id": "searching",
@@ -115,7 +114,6 @@ def _quem(*words: object) -> str:
 
 
 def _set_life(browser: Browser, served: Served, key: str, button: str, said: str) -> None:
-    """Press what opens or closes a study, and what confirms it."""
     page = browser.new_page()
     page.goto(served.dashboard)
     page.goto(f"{served.base}/dashboard")

@@ -104,7 +104,8 @@ def options(folder: Path) -> Any:  # noqa: ANN401  a result
 
 def plan(folder: Path | None = None, **settings: Any) -> Any:  # noqa: ANN401  a result
     """Plan a study, with or without the small one as its pilot."""
-    pilot = quem.load_study(write_study(folder, study_with())) if folder else None
+    path = write_study(folder, study_with()) if folder else None
+    pilot = quem.load_study(path, kind="experience") if path else None
     return quem.plan(pilot, **{"judges": 2, "problems": (2, 4), "subjects": (6, 8), **settings})
 
 

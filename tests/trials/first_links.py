@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import expect, sync_playwright
 
 from quem.studyfile.reading import read_study
-from tests.browser.chromium import KillableChromium
+from tests.browser.conftest import QUIET, find_chromium
 from tests.importing.made import sample, write_eval, write_long, write_tree
 from tests.patience import SECONDS
 from tests.served import Served
@@ -58,13 +58,13 @@ def _trial(_rng: random.Random, folder: Path) -> dict[str, Any]:
     """From a tree, JSON Lines, and logs to the first link: in 5 minutes and 3 commands at most."""
     with sync_playwright() as driver:
         expect.set_options(timeout=SECONDS * 1000)
-        chromium = KillableChromium(driver, folder / "profile")
-        (folder / "profile").mkdir()
-        page = chromium.start()
+        path = find_chromium(driver)
+        browser = driver.chromium.launch(executable_path=path, args=[*QUIET, "--no-sandbox"])
         try:
+            page = browser.new_page()
             return {name: first_link(name, folder, page) for name in LAYOUTS}
         finally:
-            chromium.kill()
+            browser.close()
 
 
 def first_link(name: str, folder: Path, page: Page) -> float:

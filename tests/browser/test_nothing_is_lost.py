@@ -242,7 +242,7 @@ def test_a_conflict_stays_open_until_it_is_decided(visit: Callable[..., Visit]) 
             decide(page, "")
         else:
             escape(page)
-        expect(row(page, "D")).to_be_focused()
+        is_somewhere(page)
         says(page, "Not saved: choose a version")
         assert (shown(page), stored_order(come)) == ("A B D", "A B C")
         resolve.click()
@@ -258,7 +258,6 @@ def test_a_conflict_stays_open_until_it_is_decided(visit: Callable[..., Visit]) 
         page.reload()
         expect(page.get_by_role("dialog")).to_contain_text("holds an unsaved ranking")
         escape(page)
-        is_somewhere(page)
     assert (shown(page), stored_order(come)) == ("A B D E", "C A B")
     rank_by_keys(page, "C")
     submit(page)
@@ -412,6 +411,8 @@ def test_an_order_newer_than_the_submission_is_offered_later(
     page.goto(url)
     expect(page.get_by_role("dialog")).to_contain_text("holds an unsaved ranking")
     decide(page, "mine")
+    # Nothing had the focus when this was asked.
+    is_somewhere(page)
     is_taken_back(come, "E A B C D")
 
 

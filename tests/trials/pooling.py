@@ -22,7 +22,7 @@ from playwright.sync_api import expect, sync_playwright
 import quem
 from quem.cli import main
 from tests.browser.conftest import QUIET, find_chromium
-from tests.browser.judging import Visit
+from tests.browser.judging import Visit, follow, is_ready
 from tests.served import Served
 from tests.trials.runner import registered
 
@@ -117,8 +117,8 @@ def _set_life(browser: Browser, served: Served, key: str, button: str, said: str
     page = browser.new_page()
     page.goto(served.dashboard)
     page.goto(f"{served.base}/dashboard")
-    page.locator(f"#{key}").first.click()
-    page.get_by_role("button", name=button).click()
+    follow(page.locator(f"#{key}").first)
+    follow(page.get_by_role("button", name=button))
     expect(page.get_by_text(said)).to_be_visible()
     page.close()
 
@@ -132,10 +132,9 @@ def _grade_all(
 ) -> None:
     """Grade every candidate of every task by keys, mostly rightly, and submit each task."""
     page.goto(link)
-    page.get_by_role("link", name="Start with task 1").click()
+    follow(page.get_by_role("link", name="Start with task 1"))
     while True:
-        ready = page.locator("body[data-ready]")
-        expect(ready).to_be_visible()
+        is_ready(page)
         query = re.search(r"What is known of (q\d+)\?", page.locator(".query").inner_text())
         assert query
         n_left = page.locator("#tray .chip").count()
@@ -150,7 +149,7 @@ def _grade_all(
         page.get_by_role("button", name="Submit grades").click()
         onward = page.locator("#receipt[open] .next")
         is_last = onward.inner_text() == "Finish"
-        onward.click()
+        follow(onward)
         if is_last:
             expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
             return

@@ -64,6 +64,7 @@ TABLES: dict[str, tuple[list[dict[str, Any]], str]] = {
         "--columns problem=prompt",
     ),
     "nested": ([{**ROW, "answer": {"a": {"b": 1}}}], "is not a text"),
+    "no problem": ([{**ROW, "problem": ""}], ":1: names no problem"),
     "nobody": ([{**ROW, "solver": ""}], ":1: names no solver"),
     "long": ([{**ROW, "answer": "a" * 1_000_001}], "longer than 1 MB"),
     "all rows": ([{**ROW, "problem": f"p{p}", "answer": "a\0b"} for p in range(9)], "(and 4 more)"),
@@ -122,6 +123,37 @@ def test_tables_that_are_refused(tmp_path: Path, name: str) -> None:
     said = refusal(tmp_path / "study", source)
     assert str(source) in said
     assert message in said
+
+
+CHAT = [{"from": "human", "value": "Why?"}, {"from": "gpt", "value": "So."}]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"), [(4.5, "4.5"), (["One."], "One."), (CHAT, "So."), (CHAT[1], "So.")]
+)
+def test_forms_of_answers(tmp_path: Path, answer: object, text: str) -> None:
+    """Numbers and chats are texts; some problems are drawn, and unclear years are left out."""
+    rows = [
+        {"problem": f"p{n}", "model": "m", "prompt": CHAT, "answer": answer, "years": years}
+        for n, years in enumerate(("", "many", 3))
+    ]
+    source = write_lines(tmp_path / "answers.jsonl", rows)
+    words = (source, "--sample", 2, "--seed", 1)
+    dry = init(tmp_path / "study", "--from", *words, "--dry-run").stderr
+    assert "left out: problems beside 2 drawn at random (seed 1): 1" in dry
+    assert "left out: solvers with unclear experience in 'years': 1" in dry
+    assert made(tmp_path / "study", *words) == (2, 1, 2)
+    (statement, _) = (tmp_path / "study/problems").iterdir()
+    assert statement.read_text() == "Why?\n"
+    written = {path.read_text() for path in (tmp_path / "study/solutions").glob("*/*")}
+    assert written == {f"{text}\n"}
+
+
+def test_columns_that_are_not_there(tmp_path: Path) -> None:
+    """They are named, with those that are."""
+    source = write_lines(tmp_path / "answers.jsonl", [ROW])
+    said = refusal(tmp_path / "study", source, "--columns", "answer=none")
+    assert "has no column 'none'; it has the columns problem, solver, answer" in said
 
 
 @pytest.mark.parametrize("name", BROKEN)

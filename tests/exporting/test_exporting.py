@@ -210,8 +210,13 @@ def read_log(path: Path) -> dict[str, Any]:
     return content
 
 
-def test_scores_in_logs(study: Path, logs: Path, tmp_path: Path) -> None:
-    """Each answer that was ranked has its average rank; all else in the logs is as it was."""
+def test_scores_in_logs(
+    study: Path, logs: Path, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """Each answer that was ranked has its average rank; all else in the logs is as it was.
+
+    They fit the schema in the package of Inspect AI, which is kept for the next run.
+    """
     before = {path.name: path.read_bytes() for path in logs.iterdir()}
     out = tmp_path / "out"
     exported(study, out, "--inspect", logs)
@@ -235,16 +240,9 @@ def test_scores_in_logs(study: Path, logs: Path, tmp_path: Path) -> None:
     again = exported(study, tmp_path / "again", "--inspect", logs / "run-0.eval")
     assert "run-0.eval" in again.output
     assert (tmp_path / "again/run-0.eval").read_bytes() == (out / "run-0.eval").read_bytes()
-
-
-def test_logs_fit_the_schema(
-    study: Path, logs: Path, tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
-    """As the schema in the package of Inspect AI has them, which is kept for the next run."""
     cache = getattr(pytestconfig, "cache", None)
     wheels = Path(cache.mkdir("wheels")) if cache else tmp_path
     whole = schema_of("inspect-ai", "==0.3.285", "inspect_ai/_view/inspect-openapi.json", wheels)
     schema = {"$ref": "#/components/schemas/EvalLog", "components": whole["components"]}
-    exported(study, tmp_path / "out", "--inspect", logs)
-    for path in (tmp_path / "out").iterdir():
+    for path in out.iterdir():
         jsonschema.Draft202012Validator(schema).validate(read_log(path))

@@ -41,6 +41,8 @@ def study(tmp_path: Path) -> Path:
 
 def test_a_session_goes_from_link_to_report(study: Path, run: Command) -> None:
     """The first start makes all links; judges rank, and quem analyze reads what they made."""
+    (study.parent / "solutions/P0/S1.md").write_text("As Zeta 9.9 has it.\n")
+    assert "Decide (1)" in run("check", study).err
     with Served(study) as served:
         assert list(served.links) == ["J0", "J1"]
         links, dashboard = dict(served.links), served.dashboard
@@ -56,6 +58,7 @@ def test_a_session_goes_from_link_to_report(study: Path, run: Command) -> None:
                 assert browser.save(gid, 0, ranking, submit=True)[0] == 200
         assert run("analyze", study, "--json").refuses("--reveal")
         assert '"system": "sys"' in run("analyze", study, "--reveal", "--json").out
+    assert "1 to decide at" in "".join(served.errors)
     served.links = {}
     with served:
         assert served.links == {}

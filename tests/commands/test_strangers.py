@@ -228,12 +228,11 @@ def test_libraries_and_settings_are_never_taken_from_a_study(tmp_path: Path, run
     unwanted = ("PYTHONPATH", "PYTHONSAFEPATH", "MATPLOTLIBRC")
     env = {name: value for name, value in os.environ.items() if name not in unwanted}
     script = Path(sys.executable).with_name("quem")
-    for program in ([script], [sys.executable, "-m", "quem"]):
-        command = [*program, *words, "strange"]
+    for command in ([script, "check", study], [sys.executable, "-m", "quem", *words, "strange"]):
         subprocess.run(command, cwd=tmp_path, env=env, check=True, timeout=SECONDS)
-        plain, strange = (
-            {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.svg")}
-            for name in ("plain", "strange")
-        )
-        assert "line.svg" in plain
-        assert strange == plain
+    plain, strange = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.svg")}
+        for name in ("plain", "strange")
+    )
+    assert "line.svg" in plain
+    assert strange == plain

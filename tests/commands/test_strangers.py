@@ -228,7 +228,8 @@ def test_libraries_and_settings_are_never_taken_from_a_study(tmp_path: Path, run
     unwanted = ("PYTHONPATH", "PYTHONSAFEPATH", "MATPLOTLIBRC")
     env = {name: value for name, value in os.environ.items() if name not in unwanted}
     script = Path(sys.executable).with_name("quem")
-    for command in ([script, "check", study], [sys.executable, "-m", "quem", *words, "strange"]):
+    started = ([script, "check", study], [sys.executable, "-m", "quem", *words, "strange"])
+    for command in (list(map(str, one)) for one in started):
         subprocess.run(command, cwd=tmp_path, env=env, check=True, timeout=SECONDS)
     plain, strange = (
         {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.svg")}

@@ -1,10 +1,8 @@
-"""What is wrong usage of a command, and what a newcomer sees of them."""
+"""What is wrong usage of a command, and what a newcomer sees of commands."""
 
 from __future__ import annotations
 
-import runpy
 import shlex
-from inspect import get_annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +10,7 @@ import click
 import pytest
 
 import quem
-from quem import kinds
 from quem.cli import FORMER, main
-from quem.studyfile import dialogue, models, options, relevance, retrieval
-from quem.studyfile.fields import StudyPart
 from tests.options.made import study_in
 from tests.scores.made import write_retrievers
 from tests.served import write_judging_study
@@ -181,30 +176,3 @@ def test_help_fits_a_screen(name: str, run: Command) -> None:
 def test_the_version_is_printed(run: Command) -> None:
     """A version is a result."""
     assert run("--version") == (0, f"quem, version {quem.__version__}\n", "")
-
-
-def study_keys() -> int:
-    """The keys that models of study files have, each where it is declared."""
-    total, left = 0, list(StudyPart.__subclasses__())
-    while left:
-        part = left.pop()
-        if part.__module__.startswith("quem.studyfile."):
-            total += len(part.model_fields.keys() & get_annotations(part).keys())
-        left += part.__subclasses__()
-    return total
-
-
-def test_the_project_keeps_to_its_budgets() -> None:
-    """Commands, options, and study keys are at most as many as the budgets allow."""
-    budgets = runpy.run_path(str(ROOT / "benchmarks" / "size.py"))["BUDGETS"]
-    specs = (
-        *(models.ExperienceSpec, retrieval.RetrievalSpec, options.OptionsSpec),
-        *(dialogue.DialogueSpec, relevance.RelevanceSpec),
-    )
-    assert {spec.model_fields["kind"].default for spec in specs} == set(kinds.KINDS)
-    found = {
-        "commands": len(main.commands),
-        "options": sum(len(options_of(one)) for _, one in commands()),
-        "study keys": study_keys(),
-    }
-    assert {name: size for name, size in found.items() if size > budgets[name][0]} == {}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import socket
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,6 @@ from unittest.mock import patch
 from urllib.parse import unquote, urljoin
 
 from quem.blinding.libreoffice import find_office, is_sandboxed
-from quem.blinding.packages import Cleaned
 from quem.machines.requests import canonical
 from quem.machines.running import judged_study, plan_run
 from tests.blinding.planted import HIDDEN, PLANTS, planted
@@ -306,29 +305,6 @@ def _listening() -> Iterator[str]:
         except BlockingIOError:
             return
         raise AssertionError("a document called its host")
-
-
-def count_without_cleaning(rng: random.Random, folder: Path) -> int:
-    """Count the names that a judge's crawl receives where nothing is cleaned but PDFs."""
-    names = Names(rng)
-    with ExitStack() as stack:
-        host = stack.enter_context(_listening())
-        study, _ = _write_study(rng, folder, names, host)
-        cache = {"XDG_CACHE_HOME": str(folder / "cache")}
-        stack.enter_context(patch.dict("os.environ", cache))
-        as_it_is = {
-            "quem.blinding.images.clean_image": lambda raw: (raw, "image/png"),
-            "quem.blinding.office.clean": lambda file: Cleaned(file.path.read_bytes()),
-            "quem.blinding.rendering.sanitize": lambda html, _: html,
-        }
-        for target, function in as_it_is.items():
-            stack.enter_context(patch(target, function))
-        site = open_site(study)
-        crawler = Crawler(enter_as(create_app(site), site, "J1"))
-        crawler.crawl("/judge")
-        site.store.close()
-    received = crawler.received.values()
-    return len(set[str]().union(*map(names.found_in, received)))
 
 
 @registered("crawl", count=50)

@@ -1,4 +1,4 @@
-"""Four journeys of a newcomer on a fresh clone, with the counts of ``docs/trials.md``."""
+"""Four journeys of a newcomer on a fresh clone, with the counts of ``docs/journeys.md``."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Journey:
     def ends(self, name: str) -> None:
         """Compare the counts with those of the page; `pytest --durations=9` has the seconds."""
         assert time.monotonic() - self.began < MOST_SECONDS
-        rows = table_rows((ROOT / "docs/trials.md").read_text(encoding="utf-8"))
+        rows = table_rows((ROOT / "docs/journeys.md").read_text(encoding="utf-8"))
         assert [row[1:3] for row in rows if row[0] == name] == [
             [str(self.commands), str(self.actions)]
         ]

@@ -21,7 +21,7 @@ from tests.examples import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from quem.parts.result import ExperienceResult
@@ -123,7 +123,7 @@ def test_a_failed_solution_is_tied_last_in_its_group(
     assert here["J2", "S6"] == 1
 
 
-def occasions(rows: list[tuple[Cell, int, object]]) -> str:
+def occasions(rows: Sequence[tuple[Cell, int, object]]) -> str:
     """A long table with a column of occasions."""
     lines = [",".join(map(str, (*cell, occasion, rank))) for cell, occasion, rank in rows]
     return "\n".join(["judge,problem,solver,occasion,rank", *lines]) + "\n"

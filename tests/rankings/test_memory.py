@@ -82,9 +82,8 @@ def test_numbers_are_ids_and_keys_of_a_study_file_are_taken() -> None:
         missing=({"problem": "1", "solver": "L", "reason": "failed"},),
     )
     spec = study.spec
-    assert [(one.id, one.experience) for one in (*spec.judges, *spec.subjects)] == [
-        ("7", 30), ("1", 2), ("2", 4), ("3", 9.5),
-    ]  # fmt: skip
+    assert [(judge.id, judge.experience) for judge in spec.judges] == [("7", 30)]
+    assert {one.id: one.experience for one in spec.subjects} == {"1": 2, "2": 4, "3": 9.5}
     assert (spec.title, spec.systems[0].name) == ("Numbers", "Kay")
     assert study.declared.failed == {("1", "L")}
     assert study.files == ()

@@ -15,6 +15,8 @@ from tests.examples import RANKS, long_csv, mistakes_of, study_with
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.examples import Cell
+
 STUDY = """\
 kind: experience
 id: example
@@ -181,7 +183,7 @@ def test_a_judge_with_the_name_of_a_subject_is_refused(make_study: Callable[...,
     ],
 )
 def test_no_line_can_be_fitted(
-    years: int | None, ranks: dict[object, object], told: str, make_study: Callable[..., Path]
+    years: int | None, ranks: dict[Cell, object], told: str, make_study: Callable[..., Path]
 ) -> None:
     """Three subjects, two of their ranks and of their years differ at least."""
     subjects = [{"id": f"S{i}", "experience": years or i} for i in range(1, 7)]

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 import quem
 from quem.report.files import json_text, write_files, write_report
@@ -26,13 +22,6 @@ import quem
 study = quem.load_study({str(STUDY)!r})
 quem.analyze(study)
 """
-
-
-def _cells() -> list[str]:
-    """The Python of the page, cell by cell."""
-    return re.findall(
-        r"^```\{python\}\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
 
 
 def _write_reports(folder: Path) -> None:
@@ -69,11 +58,11 @@ def _texts(outputs: list[Any]) -> str:
     )
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="kernels need another event loop there")
 def test_cells_run_and_results_show_themselves(tmp_path: Path) -> None:
     """All cells of the page run without a word on stderr; a result that ends a cell is HTML."""
     _write_reports(tmp_path)
-    page = _cells()
+    text = PAGE.read_text(encoding="utf-8")
+    page = re.findall(r"^```\{python\}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     assert len(page) > 8
     again = [page[0].replace("study-report", "shut-report"), *page[1:]]
     outputs = _executed([SHOWN, *page, *again], tmp_path)
@@ -92,14 +81,3 @@ def test_cells_run_and_results_show_themselves(tmp_path: Path) -> None:
     text = _texts(shut)
     assert "do not allow a statement in years" in text
     assert not re.search(r"\d years", text)
-
-
-@pytest.mark.skipif(not shutil.which("quarto"), reason="there is no quarto on PATH")
-def test_quarto_renders_the_page(tmp_path: Path) -> None:
-    """Quarto makes one HTML file of it."""
-    _write_reports(tmp_path)
-    shutil.copy(PAGE, tmp_path)
-    command = ["quarto", "render", "report.qmd", "--to", "html"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, encoding="utf-8")
-    assert done.returncode == 0, done.stderr
-    assert "7.2 years" in (tmp_path / "report.html").read_text(encoding="utf-8")

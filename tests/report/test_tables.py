@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,9 +17,6 @@ import quem
 from quem.report import tables as report_tables
 from quem.report.files import TextTable, report_files
 from quem.report.tables import csv_bytes, latex_text, markdown_text
-
-if TYPE_CHECKING:
-    from quem.parts.result import ExperienceResult
 
 STUDY = Path(__file__).resolve().parents[2] / "studies" / "p3-1997" / "study.yaml"
 HOSTILE = r"50% & co_x {y} \\z ~^ $ # [1] <b> | *i* `q` \"é"
@@ -91,15 +85,9 @@ def test_latex_escapes_what_means_something() -> None:
     assert r"R\textsuperscript{2}" in body
 
 
-@cache
-def analysed() -> ExperienceResult:
-    """Analyse a shipped study once."""
-    return quem.analyze(quem.load_study(STUDY, kind="experience"))
-
-
 def test_papers_have_the_tables_of_the_report() -> None:
     """Each table of the page is in both files, with its headings and its decimals."""
-    files = report_files(analysed(), ["markdown", "latex"])
+    files = report_files(quem.analyze(quem.load_study(STUDY)), ["markdown", "latex"])
     assert not any(name.endswith(".csv") for name in files)
     page = files["report.html"].decode()
     latex, markdown = files["tables.tex"].decode(), files["tables.md"].decode()
@@ -111,25 +99,3 @@ def test_papers_have_the_tables_of_the_report() -> None:
     assert "S5 & " in latex
     assert latex.index("tab:1") < latex.index("tab:2")
     assert "CSV files" not in page
-
-
-@pytest.mark.skipif(
-    not (shutil.which("pdflatex") or shutil.which("tectonic")), reason="there is no TeX here"
-)
-def test_latex_compiles(tmp_path: Path) -> None:
-    """A document with nothing but booktabs takes the tables."""
-    tables = latex_text([MOST]) + report_files(analysed(), ["latex"])["tables.tex"].decode()
-    (tmp_path / "paper.tex").write_text(
-        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{booktabs}"
-        f"\\begin{{document}}\n{tables}\n\\end{{document}}\n",
-        encoding="utf-8",
-    )
-    program = (
-        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error"]
-        if shutil.which("pdflatex")
-        else ["tectonic"]
-    )
-    done = subprocess.run(
-        [*program, "paper.tex"], cwd=tmp_path, capture_output=True, check=False, text=True
-    )
-    assert done.returncode == 0, done.stdout[-2000:]

@@ -16,7 +16,7 @@ from quem.lists.ragged import Ragged
 from quem.lists.registry import is_own, read_items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -241,7 +241,7 @@ def _check(run: object, truth: object, ties: str) -> None:
 def _parts(
     run: Mapping[Any, Items],
     truth: Mapping[Any, Items],
-    queries: list[Hashable],
+    queries: Sequence[Hashable],
     ties: Ties,
 ) -> Iterator[tuple[slice, Lists]]:
     """Read the queries part by part; each part has about as many items as are read at once."""
@@ -262,7 +262,7 @@ def _parts(
 
 
 def _read(
-    lists: Mapping[Any, Items], queries: list[Hashable], *, best_first: bool
+    lists: Mapping[Any, Items], queries: Sequence[Hashable], *, best_first: bool
 ) -> tuple[list[dict[Hashable, float]], list[bool]]:
     """Make each list into a dict, and say which have scores."""
     plain = [lists.get(query, _NOTHING) for query in queries]

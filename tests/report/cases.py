@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class Case:
     jagged: float = 0.0  # of the first system from problem to problem, beyond that
     flat: bool = False  # whether experience does not show in the quality of people
     seed: int = 1
-    keys: dict[str, object] = field(default_factory=lambda: {"title": "Cooling plans"})
+    keys: dict[str, Any] = field(default_factory=lambda: {"title": "Cooling plans"})
 
 
 _SIX = {"title": "Cooling plans, six versions"}
@@ -74,6 +74,6 @@ def case_study(name: str, folder: Path) -> Path:
         dict(zip(("name", "version"), label.rsplit(" ", 1), strict=False), id=f"k{i}")
         for i, label in enumerate(case.systems)
     ]
-    keys = {"verb": "plans", **case.keys}
+    keys: dict[str, Any] = {"verb": "plans", **case.keys}
     quem.study(rows, people=people, systems=systems, **keys).save(folder)
     return folder / "study.yaml"

@@ -37,7 +37,7 @@ def test_two_studies_are_one_table(tmp_path: Path) -> None:
     """Systems are named with their studies where these share ids, in the order of the studies."""
     one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
     two = write_retrievers(tmp_path, "two", {"a": 0.5, "c": 0.5}, seed=3)
-    first, second = quem.load_study(one), quem.load_study(two)
+    first, second = (quem.load_study(path, kind="retrieval") for path in (one, two))
     table = quem.compare(first, second).findings.table
     assert table.labels == ("a (one)", "b", "a (two)", "c")
     alone = [quem.analyze(study).findings.table.values for study in (first, second)]
@@ -68,7 +68,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, what: str) -> None:
     changed, message = CHANGES[what]
     one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
     two = write_retrievers(tmp_path, "two", {"c": 0.5}, seed=3, **changed)
-    studies = [quem.load_study(path) for path in (one, two)]
+    studies = [quem.load_study(path, kind="retrieval") for path in (one, two)]
     said = _refused(*studies)
     assert said.replace(f"{tmp_path}/", "").startswith(message)
     assert "\n" not in said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, assert_type
 
@@ -128,6 +128,6 @@ def own_measure(items: list[str], truth: dict[str, float]) -> float | None:
 
 def mistakes(error: quem.QuemError) -> None:
     """What was refused says where."""
-    assert_type(error.mistakes, Sequence[Mistake])
+    assert_type(error.mistakes, tuple[Mistake, ...])
     mistake = error.mistakes[0]
     assert_type((mistake.path, mistake.line, mistake.key), tuple[str, int, str])

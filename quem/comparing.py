@@ -85,8 +85,8 @@ def compare(
         raise TypeError(f"compare takes no {unknown[0]}; its settings are systems, {known}")
     from quem.comparison.compare import compare_experience
 
-    known_ones: dict[str, Any] = settings
-    return compare_experience(experience, systems=systems, **known_ones)
+    given: dict[str, Any] = settings
+    return compare_experience(experience, systems=systems, **given)
 
 
 _COMPARISON_SETTINGS = dict.fromkeys(("level", "reference_population", "years_error"))

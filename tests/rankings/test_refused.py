@@ -23,12 +23,15 @@ TITLE = "the first line has fewer cells than those below; is it a title?"
 FEWER = "the header has fewer cells (2) than every line below it; is it a title?"
 
 
-def changed(new: str, *, old: str = ROW, **column: str) -> str:
-    """The long table with another row, and with a column that is empty elsewhere."""
-    for name, cell in column.items():
-        table = LONG.replace("\n", ",\n").replace("rank,\n", f"rank,{name}\n")
-        return table.replace(old.replace("\n", ","), new.replace("\n", f",{cell}"))
+def changed(new: str, old: str = ROW) -> str:
+    """The long table with another row."""
     return LONG.replace(old, new)
+
+
+def beside(name: str, cell: str, new: str = ROW) -> str:
+    """The long table with another row, and with a column that is empty elsewhere."""
+    table = LONG.replace("\n", ",\n").replace("rank,\n", f"rank,{name}\n")
+    return table.replace(ROW.replace("\n", ","), new.replace("\n", f",{cell}"))
 
 
 TABLES = [
@@ -43,7 +46,7 @@ TABLES = [
     ("long", changed("J1,P1,S2,3,5\n"), ":3:5: this line has 5 cells, the header 4"),
     ("long", changed('J1,P1,"S2,3\n'), ':3: a cell begins with a " that never ends'),
     ("long", changed("J1,P1,S2,\x00\n"), ":3: holds binary data"),
-    ("long", changed("judge,problem,solver,x\n", old=HEADER), ":1: rank: column 'rank' not found"),
+    ("long", changed("judge,problem,solver,x\n", HEADER), ":1: rank: column 'rank' not found"),
     ("long", f"sep=,\n\n{LONG.replace('S2,3', 'S2,x', 1)}", ":5:4: rank: 'x' is not"),
     ("long", f"\n\n{LONG.replace('rank', 'x')}", ":3: rank: column 'rank' not found"),
     ("long", HEADER, ": holds no ranks"),
@@ -52,15 +55,19 @@ TABLES = [
     ("long", f"My study,,,\n\n{LONG}", f":1: {TITLE}"),
     ("long", f"My study, 2024\n{LONG}", f":1: {FEWER}"),
     ("long", f"{LONG}# a comment,,,\n", ":30:2: problem: is empty, as is the solver"),
-    ("long", changed(ROW, block="0"), ":3:5: block: '0' is not a whole number"),
-    ("long", changed(ROW, occasion="1.5"), ":3:5: occasion: '1.5' is not a whole number"),
-    ("long", changed(ROW, occasion="9" * 5000), ":3:5: occasion: '9999"),
-    ("long", changed(ROW, recognized="maybe"), ":3:5: recognized: 'maybe' is not a mark"),
-    ("long", changed(ROW, recognized="2"), ":3:5: recognized: '2' is not a mark"),
-    ("long", changed(ROW, reason="failed"), ":3:5: reason: failed contradicts the rank cell"),
-    ("long", changed(ROW, reason="absent"), ":3:5: reason: absent contradicts the rank cell"),
-    ("long", changed("J1,P1,S2,failed\n", reason="absent"), ":3:5: reason: absent contradicts"),
-    ("long", changed("J1,P1,S2,\n", reason="ill"), ":3:5: reason: 'ill' is not one of absent, fai"),
+    ("long", beside("block", "0"), ":3:5: block: '0' is not a whole number"),
+    ("long", beside("occasion", "1.5"), ":3:5: occasion: '1.5' is not a whole number"),
+    ("long", beside("occasion", "9" * 5000), ":3:5: occasion: '9999"),
+    ("long", beside("recognized", "maybe"), ":3:5: recognized: 'maybe' is not a mark"),
+    ("long", beside("recognized", "2"), ":3:5: recognized: '2' is not a mark"),
+    ("long", beside("reason", "failed"), ":3:5: reason: failed contradicts the rank cell"),
+    ("long", beside("reason", "absent"), ":3:5: reason: absent contradicts the rank cell"),
+    ("long", beside("reason", "absent", "J1,P1,S2,failed\n"), ":3:5: reason: absent contradicts"),
+    (
+        "long",
+        beside("reason", "ill", "J1,P1,S2,\n"),
+        ":3:5: reason: 'ill' is not one of absent, fai",
+    ),
     ("long", b"", ": is empty"),
     ("long", b"\xef\xbb\xbf", ": is empty"),
     ("long", b"PK\x03\x04\x14\x00\x00\x00\x08\x81\x8d", ": is an Excel or OpenDocument workbook"),

@@ -81,8 +81,11 @@ def test_decisions_are_blocks_of_two(analyzed: Callable[..., ExperienceResult]) 
     for block, (judge, problem, winner, loser, tie) in enumerate(rows, 1):
         ranks.append(f"{judge},{problem},{block},{winner},{1 if tie else 2}")
         ranks.append(f"{judge},{problem},{block},{loser},1")
-    pairs, blocks = analyzed(csv(rows)), analyzed(rankings__csv="\n".join(ranks))
-    assert near(pairs, blocks)
+    pairs = analyzed(csv(rows))
+    checked = CliRunner().invoke(main, ["check", str(pairs.study.path)])
+    assert checked.exit_code == 0
+    assert f"{len(rows)} decisions" in checked.output
+    assert near(pairs, analyzed(rankings__csv="\n".join(ranks)))
     assert pairs.to_dict()["worths"]["n_rankings"] == len(rows)
     assert f"{len(rows)} decisions" in pairs.summary()
     assert "judges compared pairs" in str(pairs.warnings)
@@ -90,8 +93,6 @@ def test_decisions_are_blocks_of_two(analyzed: Callable[..., ExperienceResult]) 
     frame = pairs.study.rankings
     assert frame is not None
     assert frame[["winner", "loser"]].to_numpy().tolist() == [list(row[2:4]) for row in rows]
-    checked = CliRunner().invoke(main, ["check", str(pairs.study.path)])
-    assert checked.exit_code == 0
 
 
 def test_counts_stand_for_rows(analyzed: Callable[..., ExperienceResult]) -> None:

@@ -55,6 +55,7 @@ TABLES = [
     ("long", f"My study,,,\n\n{LONG}", f":1: {TITLE}"),
     ("long", f"My study, 2024\n{LONG}", f":1: {FEWER}"),
     ("long", f"{LONG}# a comment,,,\n", ":30:2: problem: is empty, as is the solver"),
+    ("long", beside("rank", ""), ":1:5: rank: duplicate column"),
     ("long", beside("block", "0"), ":3:5: block: '0' is not a whole number"),
     ("long", beside("occasion", "1.5"), ":3:5: occasion: '1.5' is not a whole number"),
     ("long", beside("occasion", "9" * 5000), ":3:5: occasion: '9999"),

@@ -62,7 +62,7 @@ def test_each_case_has_its_headline(analyzed: Analyzed, name: str, title: str) -
     assert str(analyzed(name).context()["headline"]).startswith(title)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", sorted(CASES.keys() - {"twelve", "bound"}))
 def test_page_terminal_and_notebook_say_the_same(analyzed: Analyzed, name: str) -> None:
     """Each result that the terminal states is on the page word by word, as is each warning."""
     result = analyzed(name)

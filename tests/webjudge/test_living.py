@@ -260,7 +260,7 @@ def _digests_of(site: Site, solver: str) -> list[str | None]:
     from quem.store.models import Layout
 
     with site.store.read() as c:
-        layouts = c.execute(select(Layout.items).order_by(Layout.key)).scalars().all()
+        layouts = c.execute(select(Layout.rows).order_by(Layout.key)).scalars().all()
     return [item[2] for items in layouts for item in items if item[1] == solver]
 
 

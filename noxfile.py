@@ -161,7 +161,7 @@ def lint(session: nox.Session) -> None:
 
 @nox.session
 def audit(session: nox.Session) -> None:
-    """Look for known vulnerabilities of the pinned packages; fails where their data is out of reach."""
+    """Look for known vulnerabilities of pinned packages; fails without access to their data."""
     session.install("pip-audit>=2.10")
     _provide_node(session)
     # Unless it is strict, packages that could not be looked up count as safe.

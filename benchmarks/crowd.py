@@ -168,13 +168,13 @@ def _fill(c: Session, site: Site, judges: list[int]) -> None:
     for key, problem, public, head in c.execute(ids.where(TaskRow.person_key.in_(judges))):
         group = next(group for group in site.plan.groups if group.problem == problem)
         contents = site.contents(group).items()
-        items = [
+        items = tuple(
             Item(letter, solver, content.digest, content.digest)
             for letter, (solver, content) in zip("ABCDEFGH", contents, strict=True)
             if content
-        ]
+        )
         layout = layout_id(site.secret, public, items)
-        layouts.append({"task_key": key, "id": layout, "items": items})
+        layouts.append({"task_key": key, "id": layout, "rows": items})
         shown.append({"held": key, "now": layout})
         state = State(ranked=tuple((one.solver,) for one in items)).to_json()
         revisions += [

@@ -11,14 +11,9 @@ from pathlib import Path
 
 from quem.blinding.libreoffice import find_office, is_sandboxed
 
-_PACKAGES = (
-    *("writer", "calc", "impress", "math"),
-    *("carlito", "caladea", "fonts-liberation", "fonts-noto-cjk"),
-)
-_NAMES = {
-    **{part: f"libreoffice-{part}-nogui" for part in _PACKAGES[:4]},
-    **{font: f"fonts-crosextra-{font}" for font in _PACKAGES[4:6]},
-}
+_PACKAGES = [f"libreoffice-{part}-nogui" for part in ("writer", "calc", "impress", "math")]
+_PACKAGES += ["fonts-crosextra-carlito", "fonts-crosextra-caladea"]
+_PACKAGES += ["fonts-liberation", "fonts-noto-cjk"]
 
 
 @cache
@@ -45,7 +40,6 @@ def _install() -> None:
         if shutil.which("soffice"):
             return
         quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        names = [_NAMES.get(name, name) for name in _PACKAGES]
-        for arguments in (["update"], ["install", "-y", "--no-install-recommends", *names]):
+        for arguments in (["update"], ["install", "-y", "--no-install-recommends", *_PACKAGES]):
             run = ["apt-get", "-qq", *arguments]
             subprocess.run(run, check=False, capture_output=True, env=quiet)

@@ -47,7 +47,6 @@ class Postgres:
         return f"{address.rpartition('/')[0]}/{name}{mark}{query}"
 
     def drop_all(self) -> None:
-        """Drop every database that was made."""
         while self._names:
             self._command(f"DROP DATABASE {self._names.pop()} WITH (FORCE)")
 
@@ -79,28 +78,17 @@ def _started(binaries: Path, folder: Path, settings: str) -> Iterator[Postgres]:
         shutil.chown(folder, _NOBODY)
     data = folder / "data"
     _run(binaries / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8")
-    options = f"-k {folder} {settings}"
+    told = ("-l", folder / "log", "-o", f"-k {folder} {settings}")
 
     def control(action: str, *more: str | Path) -> None:
-        _run(
-            binaries / "pg_ctl",
-            action,
-            "-w",
-            "-D",
-            data,
-            "-l",
-            folder / "log",
-            "-o",
-            options,
-            *more,
-        )
+        _run(binaries / "pg_ctl", action, "-w", "-D", data, *told, *more)
 
     try:
         control("start")
         yield Postgres(f"postgresql://postgres@/postgres?host={folder}", control)
     finally:
         if (data / "postmaster.pid").exists():
-            _run(binaries / "pg_ctl", "stop", "-w", "-D", data, "-m", "immediate")
+            control("stop", "-m", "immediate")
 
 
 def _is_root() -> bool:

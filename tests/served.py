@@ -26,7 +26,7 @@ from waitress.server import create_server
 
 from quem.store.database import store_of
 from quem.store.location import locate_database
-from quem.store.people import people_of
+from quem.store.people import person_named
 from quem.store.state import State
 from quem.store.work import current_state, tasks_of
 from quem.studyfile.reading import read_study
@@ -35,8 +35,6 @@ from tests.patience import SECONDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
-
-    from quem.store.models import TaskRow
 
 _LINK = re.compile(r"https?://\S+/(?:j|d)/\S+")
 
@@ -178,25 +176,18 @@ class Served:
                 stream.close()
         self.process = None
 
-    def stored(self, judge: str, problem: str, occasion: int = 1) -> dict[str, Any]:
+    def stored(self, judge: str, problem: str) -> dict[str, Any]:
         """Give what the store holds of a ranking, in labels, with its revision."""
-        store = store_of(locate_database(self.study, self.database), read_study(self.study).id)
+        study = read_study(self.study).id
+        store = store_of(locate_database(self.study, self.database), study)
         assert store is not None
         with store.read() as c:
-            person = next(
-                j for j in people_of(c, read_study(self.study).id, "judge") if j.id == judge
-            )
-            ballot = next(
-                b for b in tasks_of(c, person.key) if (b.problem, b.occasion) == (problem, occasion)
-            )
-            state = current_state(c, ballot).renamed(label_of(ballot)).to_json()
+            tasks = tasks_of(c, person_named(c, study, "judge", judge).key)
+            ballot = next(b for b in tasks if (b.problem, b.occasion) == (problem, 1))
+            letters = ballot.layout.letters if ballot.layout else {}
+            state = current_state(c, ballot).renamed(letters).to_json()
         store.close()
         return {"state": state, "revision": ballot.head, "submitted": ballot.is_submitted}
-
-
-def label_of(ballot: TaskRow) -> dict[str, str]:
-    """Solver to label."""
-    return ballot.layout.letters if ballot.layout else {}
 
 
 def number_of(answer: Mapping[str, Any]) -> int:
@@ -240,12 +231,10 @@ class Browserless:
         self.seen[gid, number_of(data)] = data["revision"]
         return data
 
-    def _list(self) -> str:
-        return self.get("/judge").partition('class="groups"')[2]
-
     def groups(self) -> list[str]:
         """Give the ids of the groups that the first page links to, in the judge's order."""
-        return list(dict.fromkeys(re.findall(r"/judge/g/([\w-]+)", self._list())))
+        listed = self.get("/judge").partition('class="groups"')[2]
+        return list(dict.fromkeys(re.findall(r"/judge/g/([\w-]+)", listed)))
 
     def send(
         self, method: str, path: str, body: object, headers: Mapping[str, str] | None = None

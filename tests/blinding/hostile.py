@@ -1,4 +1,4 @@
-"""What a parser that was taken over by a file may try: each attempt in a process of its own."""
+"""What a parser that was taken over by a file may try: each attempt in a fork of its own."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import socket
 import subprocess
 import sys
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 # From Python's names of the places below; each ends without an error where it succeeds.
 ATTEMPTS = {
@@ -57,14 +57,19 @@ import ctypes, json, os, resource, socket, sqlite3, subprocess, sys, threading
 from quem.blinding.confined import confine
 globals().update(json.loads(sys.argv[1]))
 libc = ctypes.CDLL(None)
-held = confine() if CONFINED else {}
-print(json.dumps(held), file=sys.stderr, flush=True)
-try:
-    exec(CODE)
-except BaseException as error:
-    os.write(2, repr(error).encode())
-    os._exit(7)
-os._exit(0)
+for name, code in CODES.items():
+    for file in ("other.sqlite", "victim"):
+        open(f"{FOLDER}/{file}", "wb").close()
+    if not (child := os.fork()):
+        if CONFINED:
+            confine()
+        try:
+            exec(code)
+        except BaseException:
+            os._exit(7)
+        os._exit(0)
+    if os.waitpid(child, 0)[1] == 0:
+        print(name, flush=True)
 """
 
 
@@ -75,7 +80,6 @@ def surroundings(folder: Path) -> Iterator[dict[str, object]]:
 
     import matplotlib as mpl
 
-    font = f"{mpl.get_data_path()}/fonts/ttf/DejaVuSans.ttf"
     with socket.create_server(("127.0.0.1", 0)) as tcp, socket.socket(socket.AF_UNIX) as unix:
         unix.bind(str(folder / "socket"))
         unix.listen()
@@ -84,20 +88,19 @@ def surroundings(folder: Path) -> Iterator[dict[str, object]]:
             "FOLDER": str(folder),
             "PARENT": os.getpid(),
             "LIMIT": resource.getrlimit(resource.RLIMIT_CORE),
-            "FONT": font,
+            "FONT": f"{mpl.get_data_path()}/fonts/ttf/DejaVuSans.ttf",
             "TRUE": "/bin/true",
         }
 
 
-def attempt(code: str, around: dict[str, object], *, confined: bool = True) -> bool:
-    """Run code in a process that may be confined; says whether it succeeded."""
-    for name in ("other.sqlite", "victim"):
-        Path(str(around["FOLDER"]), name).write_bytes(b"")
-    about = json.dumps(around | {"CODE": code, "CONFINED": confined})
-    run = subprocess.run(
-        [sys.executable, "-P", "-c", _HEAD, about], capture_output=True, timeout=30, check=False
-    )
-    return run.returncode == 0
+def succeeding(
+    codes: Mapping[str, str], around: dict[str, object], *, confined: bool = True
+) -> set[str]:
+    """The names of those codes that succeed, each in a process that may be confined."""
+    about = json.dumps(around | {"CODES": codes, "CONFINED": confined})
+    head = [sys.executable, "-P", "-c", _HEAD, about]
+    run = subprocess.run(head, stdout=subprocess.PIPE, text=True, timeout=120, check=True)
+    return set(run.stdout.splitlines()) & set(codes)
 
 
 # Runs Python where some system calls are refused, as a container may do it.

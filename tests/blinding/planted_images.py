@@ -20,15 +20,8 @@ if TYPE_CHECKING:
 SECRET = "Zebulon-Quark"  # noqa: S105  a name that nothing else holds
 _ICC = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
 _ICC_NAME = "sRGB built-in"
-_TAGS = {
-    "description": 0x010E,
-    "make": 0x010F,
-    "model": 0x0110,
-    "software": 0x0131,
-    "artist": 0x013B,
-    "computer": 0x013C,
-    "copyright": 0x8298,
-}
+_TAGS = {"description": 0x010E, "make": 0x010F, "model": 0x0110, "software": 0x0131}
+_TAGS |= {"artist": 0x013B, "computer": 0x013C, "copyright": 0x8298}
 
 
 def secret(_kind: str) -> str:
@@ -66,27 +59,35 @@ def _icc(name: Name, of: str) -> bytes:
     return _ICC.replace(_ICC_NAME.encode("utf-16-be"), word.encode("utf-16-be"))
 
 
-def _iptc(word: str) -> bytes:
-    """Photoshop's block, in which IPTC names the writer of a caption."""
-    text = b"\x1c\x02\x50" + len(word).to_bytes(2, "big") + word.encode()
-    return b"Photoshop 3.0\x008BIM\x04\x04\x00\x00" + len(text).to_bytes(4, "big") + text
-
-
 def _segment(kind: int, content: bytes) -> bytes:
-    """A segment of a JPEG."""
     return bytes([0xFF, kind]) + (len(content) + 2).to_bytes(2, "big") + content
+
+
+def _saved(image: Image.Image, form: str, end: str = "", **options: Any) -> bytes:  # noqa: ANN401  of Pillow
+    out = io.BytesIO()
+    image.save(out, form, **options)
+    return out.getvalue() + end.encode()
+
+
+def _film(form: str, first: Image.Image, end: str = "", **options: Any) -> bytes:  # noqa: ANN401
+    """An animation, of a picture and the same turned, or beside which a picture is."""
+    frames = [picture(first.mode), picture(first.mode).transpose(Image.Transpose.FLIP_LEFT_RIGHT)]
+    others = frames if "default_image" in options else frames[1:]
+    more = {"save_all": True, "append_images": others, "duration": 70, **options}
+    return _saved(first, form, end, **more)
 
 
 def _jpeg(name: Name = secret) -> bytes:
     """A photograph with a name in each segment, and behind its end."""
-    out = io.BytesIO()
     more: dict[str, Any] = {"comment": name("JPEG comment"), "xmp": _xmp(name, "JPEG")}
     more |= {"exif": _exif(name, "JPEG"), "icc_profile": _icc(name, "JPEG")}
-    picture(size=(16, 8)).save(out, "JPEG", **more)
-    raw = out.getvalue()
-    segments = _segment(0xED, _iptc(name("JPEG IPTC")))
-    segments += _segment(0xEC, name("JPEG segment").encode())
-    return raw[:2] + segments + raw[2:] + name("JPEG end").encode()
+    raw = _saved(picture(size=(16, 8)), "JPEG", name("JPEG end"), **more)
+    # Photoshop's block, in which IPTC names the writer of a caption.
+    word = name("JPEG IPTC").encode()
+    text = b"\x1c\x02\x50" + len(word).to_bytes(2, "big") + word
+    block = b"Photoshop 3.0\x008BIM\x04\x04\0\0" + len(text).to_bytes(4, "big") + text
+    segments = _segment(0xED, block) + _segment(0xEC, name("JPEG segment").encode())
+    return raw[:2] + segments + raw[2:]
 
 
 def _png(name: Name = secret) -> bytes:
@@ -97,38 +98,29 @@ def _png(name: Name = secret) -> bytes:
     info.add_itxt("Software", name("PNG international text"), zip=True)
     info.add_itxt("XML:com.adobe.xmp", _xmp(name, "PNG").decode())
     info.add(b"prVt", name("PNG private chunk").encode(), after_idat=True)
-    out = io.BytesIO()
     more = {"exif": _exif(name, "PNG"), "icc_profile": _icc(name, "PNG")}
-    picture().save(out, "PNG", pnginfo=info, **more)
-    return out.getvalue() + name("PNG end").encode()
+    return _saved(picture(), "PNG", name("PNG end"), pnginfo=info, **more)
 
 
 def _gif(name: Name = secret) -> bytes:
     """An animation with a name in a comment, in an extension, and behind its end."""
-    out = io.BytesIO()
-    frames = [picture("P"), picture("P").transpose(Image.Transpose.FLIP_LEFT_RIGHT)]
-    options = {"save_all": True, "append_images": frames[1:], "duration": 70, "loop": 0}
-    frames[0].save(out, "GIF", comment=name("GIF comment").encode(), **options)
-    raw, word = out.getvalue(), name("GIF extension").encode()
+    raw = _film("GIF", picture("P"), comment=name("GIF comment").encode(), loop=0)
+    word = name("GIF extension").encode()
     extension = b"\x21\xff\x0bXMP DataXMP" + bytes([len(word)]) + word + b"\0"
     return raw[:-1] + extension + raw[-1:] + name("GIF end").encode()
 
 
 def _webp(name: Name = secret) -> bytes:
     """A picture with a name in EXIF, XMP and color profile, and behind its end."""
-    out = io.BytesIO()
     more: dict[str, Any] = {"exif": _exif(name, "WebP"), "xmp": _xmp(name, "WebP")}
-    picture().save(out, "WEBP", icc_profile=_icc(name, "WebP"), lossless=True, **more)
-    return out.getvalue() + name("WebP end").encode()
+    more |= {"icc_profile": _icc(name, "WebP"), "lossless": True}
+    return _saved(picture(), "WEBP", name("WebP end"), **more)
 
 
-def _beside(name: Name) -> bytes:
+def beside(word: str = SECRET) -> bytes:
     """An animation with a picture beside it, whose pixels spell a name."""
-    word, out = name("picture beside an animation").encode(), io.BytesIO()
-    frames = [picture("RGB"), picture("RGB").transpose(Image.Transpose.FLIP_LEFT_RIGHT)]
-    beside = Image.frombytes("RGB", (8, 4), (word * 96)[:96])
-    beside.save(out, "PNG", save_all=True, append_images=frames, default_image=True, duration=70)
-    return out.getvalue()
+    other = Image.frombytes("RGB", (8, 4), (word.encode() * 96)[:96])
+    return _film("PNG", other, default_image=True)
 
 
 # Images by what they are, with names in what is no pixel.
@@ -139,18 +131,9 @@ METADATA: dict[str, Callable[..., bytes]] = {
     "web.webp": _webp,
 }
 # Where names are in colors that nobody sees.
-HIDDEN = [
-    ("PNG", "colors"),
-    ("PNG", "grey"),
-    ("PNG", "palette"),
-    ("PNG", "clear palette"),
-    ("PNG", "clear color"),
-    ("GIF", "palette"),
-    ("WEBP", "colors"),
-    ("PNG", "frames"),
-    ("WEBP", "frames"),
-    ("GIF", "frames"),
-]
+HIDDEN = [("PNG", how) for how in ("colors", "grey", "palette", "clear palette", "clear color")]
+HIDDEN += [("PNG", "frames"), ("GIF", "palette"), ("GIF", "frames")]
+HIDDEN += [("WEBP", "colors"), ("WEBP", "frames")]
 
 
 def hidden_colors(form: str, word: str = SECRET) -> Image.Image:
@@ -181,7 +164,6 @@ def hidden_colors(form: str, word: str = SECRET) -> Image.Image:
 
 def hidden(form: str, how: str, word: str = SECRET) -> bytes:
     """A file with such colors; "frames" are those of an animation."""
-    out = io.BytesIO()
     image = hidden_colors("colors" if how == "frames" else how, word)
     options: dict[str, Any] = {"exact": True, "lossless": True} if form == "WEBP" else {}
     if form == "GIF":
@@ -189,8 +171,7 @@ def hidden(form: str, how: str, word: str = SECRET) -> bytes:
     if how == "frames":
         turned = image.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
         options |= {"save_all": True, "append_images": [turned], "duration": 70}
-    image.save(out, form, **options)
-    return out.getvalue()
+    return _saved(image, form, **options)
 
 
 def planted_images(name: Name) -> dict[str, bytes]:
@@ -201,4 +182,4 @@ def planted_images(name: Name) -> dict[str, bytes]:
         if how != "clear color" and (form == "PNG" or how != "frames"):
             word = name(f"{form} hidden {how}")
             images[f"{how}-{form}.{form.lower()}"] = hidden(form, how, word)
-    return images | {"beside.png": _beside(name)}
+    return images | {"beside.png": beside(name("picture beside an animation"))}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 from html import unescape
 from typing import TYPE_CHECKING
@@ -10,32 +9,21 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PIL import Image, ImageChops
+from PIL import ImageChops
 
 from quem.blinding.formulas import Formulas
 from quem.blinding.markup import markdown_html, sanitize, text_html
 from quem.blinding.pdf import page_image, read_pdf
 from quem.blinding.redacting import flat, highlight_html, redact_html, redact_text
-from quem.blinding.rendering import read_as_judge, render_solution
 from quem.blinding.spans import MARK
-from quem.solutions import Solution, SolutionFile
-from quem.solutions.files import kind_of
-from quem.solutions.model import Redaction
-from quem.solutions.patterns import word_pattern
+from tests.blinding.made import opened, patterns
 from tests.blinding.planted import document
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-def patterns(*words: str, exact: bool = False) -> list[re.Pattern[str]]:
-    """What finds some words."""
-    made = (word_pattern(word, exact=exact) for word in words)
-    return [pattern for pattern in made if pattern]
-
-
 def redacted(html: str, *words: str) -> str:
-    """What is left of HTML as judges receive it."""
     return redact_html(sanitize(html, lambda _: "/asset/1"), patterns(*words))
 
 
@@ -54,7 +42,7 @@ def redacted(html: str, *words: str) -> str:
         ("<p>克劳德写的</p>", "[removed]写的"),
         ("<p>Claude<br>GPT-4</p>", "[removed] [removed]"),
     ],
-)  # fmt: skip
+)
 def test_words_are_found_across_tags_and_entities(html: str, left: str) -> None:
     """As the search for names finds them; the tags stay."""
     made = redacted(html, "Claude", "gpt-4", "zoë", "AT&T", "克劳德")
@@ -75,20 +63,20 @@ def test_descriptions_and_addresses() -> None:
     assert "claude" not in made.casefold()
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            ["Claude", "cl", "aude", "gpt", "-", "4", " ", "\n", "<b>", "</b>", "&amp;", "`", "*",
-             "**", "_", "$", "$$", "\u00ad", "\u200b", "e\u0301", "é", "# ", "a", "[x](http://claude.de)",
-             "![gpt 4](y.png)", "<!-- ", "<p>", "<td>", "<table>", "'", '"', "\n\n", "```\n"]
-        ),
-        max_size=25,
-    )
-)  # fmt: skip
-def test_nothing_is_found_after_redacting(pieces: list[str]) -> None:
+PIECES = (
+    "Claude cl aude gpt - 4 <b> </b> &amp; ` * ** _ $ $$ \u00ad \u200b e\u0301 é a "
+    "[x](http://claude.de) <p> <td> <table> ' \""
+)
+PIECE = st.sampled_from(
+    [*PIECES.split(" "), " ", "\n", "\n\n", "# ", "```\n", "<!-- ", "![gpt 4](y.png)"]
+)
+
+
+@given(st.lists(PIECE, max_size=25).map("".join))
+def test_nothing_is_found_after_redacting(text: str) -> None:
     """Whatever a text is made of, the search finds none of the words in what is left of it."""
     known = patterns("Claude", "gpt-4", "é", "clé")
-    html, code = markdown_html("".join(pieces), "CODE", formulas := Formulas("MATH"))
+    html, code = markdown_html(text, "CODE", formulas := Formulas("MATH"))
     whole = formulas.put_back(sanitize(html, lambda _: None)) + "".join(code)
     left = redact_html(whole, known)
     shown = unescape(re.sub(r'<(?:[^>"]|"[^"]*")*>', "\n", flat(left)))
@@ -96,12 +84,10 @@ def test_nothing_is_found_after_redacting(pieces: list[str]) -> None:
     found = [pattern.search(shown.translate({0xAD: "", 0x200B: ""})) for pattern in known]
     assert not any(found), left
     tags = re.compile(r"</?\w+")
-    assert tags.findall(
-        left.replace('<span class="redacted">[removed]</span>', "")
-    ) == tags.findall(whole)
-    plain = redact_text("".join(pieces), known)
-    assert plain.count("\n") == "".join(pieces).count("\n")
-    assert redact_html(whole, []) == whole
+    unmarked = left.replace('<span class="redacted">[removed]</span>', "")
+    assert tags.findall(unmarked) == tags.findall(whole)
+    assert redact_text(text, known).count("\n") == text.count("\n")
+    assert redact_html(whole, ()) == whole
 
 
 def test_the_same_mark_for_all_words() -> None:
@@ -112,43 +98,10 @@ def test_the_same_mark_for_all_words() -> None:
 
 
 def test_words_are_marked_in_their_place() -> None:
-    """For the organizer, and with all tags."""
     marked = highlight_html(text_html("By Claude & co"), patterns("claude"), 'class="hit"')
     assert '<mark class="hit">Claude</mark> &amp; co' in marked
     split = highlight_html("<p><b>Cl</b>aude</p>", patterns("claude"), 'class="hit"')
     assert split == '<p><b><mark class="hit">Cl</mark></b><mark class="hit">aude</mark></p>'
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        (
-            "S1.md",
-            "# Plan by Claude\n\nSee **Cl**aude and `by_Claude`.\n\n```py\nclaude = 1\n```\n",
-        ),
-        ("S1.txt", "claude says: act.\nOnly CLAUDE.\n"),
-        ("S1.py", "# written by Claude\nclaude = 'Claude'\n"),
-        ("S1.html", "<h1>Claude</h1><p>By <em>Claude</em>"),
-    ],
-)
-def test_every_format_of_text(tmp_path: Path, name: str, content: str) -> None:
-    """Neither the text nor how it begins has the words; the bytes of the file are as they were."""
-    (tmp_path / name).write_text(content)
-    before, after = (
-        SolutionFile(tmp_path / name, kind_of(tmp_path / name), name, name, redactions=redactions)
-        for redactions in ((), (Redaction("Claude"),))
-    )
-    shown = {}
-    for file in (before, after, before):
-        rendered = render_solution(Solution("P1", "S1", (file,)), lambda n: f"/{n}")
-        shown[file] = (
-            rendered.snippet + rendered.parts[0].html + read_as_judge(file, [file])
-        ).casefold()
-    plain = {file: re.sub(r"<[^>]*>", "", text) for file, text in shown.items()}
-    assert "claude" in plain[before]
-    assert "claude" not in plain[after]
-    assert MARK in plain[after]
-    assert before.digest != after.digest
 
 
 def test_pages_are_covered(tmp_path: Path) -> None:
@@ -158,14 +111,10 @@ def test_pages_are_covered(tmp_path: Path) -> None:
     text += b" BT /F1 14 Tf 20 120 Td (and nobody else) Tj ET"
     document(text, 2).save(path)
     known = patterns("deep blunder")
-    assert [page.text for page in read_pdf(path).pages] == [
-        "A plan by Deep Blunder, today\nand nobody else"
-    ] * 2
-    pages = read_pdf(path, known).pages
-    assert [page.text for page in pages] == [f"A plan by {MARK}, today\nand nobody else"] * 2
-    before, after = (
-        Image.open(io.BytesIO(page_image(path, 2, some)[0])).convert("L") for some in ((), known)
-    )
+    for some, words in (((), "Deep Blunder"), (known, MARK)):
+        kept = f"A plan by {words}, today\nand nobody else"
+        assert [page.text for page in read_pdf(path, some).pages] == [kept] * 2
+    before, after = (opened(page_image(path, 2, some)[0], "L") for some in ((), known))
     box = ImageChops.difference(before, after).getbbox()
     assert box
     left, top, right, bottom = box
@@ -177,5 +126,4 @@ def test_pages_are_covered(tmp_path: Path) -> None:
     assert covered.getextrema() == (128, 128)
     # Undone, all is as it was; other words are other pages.
     assert read_pdf(path).pages[0].text.startswith("A plan by Deep")
-    assert page_image(path, 2)[0] != page_image(path, 2, known)[0]
     assert MARK in read_pdf(path, patterns("nobody")).pages[0].text

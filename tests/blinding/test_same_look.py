@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from html import escape, unescape
 from typing import TYPE_CHECKING
 
@@ -12,15 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quem.blinding.redacting import TAG, flat
-from quem.blinding.rendering import read_as_judge, render_solution
+from quem.blinding.rendering import read_as_judge
 from quem.blinding.same_look import level_html, level_text
-from quem.solutions.files import inspect
-from quem.solutions.model import Redaction, Solution
+from quem.solutions.model import Redaction
+from tests.blinding.made import shown, written
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from quem.solutions.model import SolutionFile
 
 MARKDOWN = """# 🚀 Plan — the way
 
@@ -58,30 +55,14 @@ a — | “b” | c
 """
 
 
-def level(
-    folder: Path, name: str, text: str, words: str = "", *, same_look: bool = True
-) -> SolutionFile:
-    """A file whose text gets the same look."""
-    (folder / name).write_text(text, encoding="utf-8")
-    file = inspect(folder / name, name, name)
-    redactions = (Redaction(words),) if words else ()
-    return replace(file, redactions=redactions, same_look=same_look)
-
-
-def shown(file: SolutionFile) -> str:
-    """What a page shows of a file."""
-    return str(render_solution(Solution("P", "S", (file,)), lambda n: f"/{n}").parts[0].html)
-
-
 def words_of(text: str) -> list[str]:
-    """The words of a text."""
     return re.findall(r"[^\W_]+", text)
 
 
 def test_markdown_loses_accidents_of_format(tmp_path: Path) -> None:
     """Headings and emphasis are plain; code, tables, and formulas are what they were."""
     before, after = (
-        shown(level(tmp_path, "a.md", MARKDOWN, same_look=same)) for same in (False, True)
+        shown(written(tmp_path, "a.md", MARKDOWN, same_look=same)) for same in (False, True)
     )
     assert "<h3>" in before
     assert after.startswith("<p>Plan - the way</p>")
@@ -95,27 +76,23 @@ def test_markdown_loses_accidents_of_format(tmp_path: Path) -> None:
 
 def test_plain_text_loses_accidents_of_format(tmp_path: Path) -> None:
     """Line ends inside sentences too; code and rows of tables stay."""
-    text = read_as_judge(level(tmp_path, "a.txt", PLAIN), ())
+    file = written(tmp_path, "a.txt", PLAIN, same_look=True)
+    text = read_as_judge(file, ())
     assert text.startswith(
         'Big Title\n\n\n- first - "soon"\n- second: *.py,*.txt and __init__\n2. '
     )
     assert "seventy signs or so, and it goes on here.\nShort.\nNext.\n" in text
     assert text.endswith(PLAIN[PLAIN.index("    * ") :])
-    assert words_of(unescape(TAG.sub("", shown(level(tmp_path, "a.txt", PLAIN))))) == words_of(text)
-
-
-def test_two_ways_to_write_look_the_same(tmp_path: Path) -> None:
-    """That is what it is for."""
-    loud = "## ✨ **Plan**\n\n* Wait — then “act”…\n"
-    plain = 'Plan\n\n- Wait - then "act"...\n'
-    assert shown(level(tmp_path, "a.md", loud)) == shown(level(tmp_path, "b.md", plain))
+    assert words_of(unescape(TAG.sub("", shown(file)))) == words_of(text)
 
 
 @pytest.mark.parametrize("name", ["a.md", "a.txt", "a.html"])
 @pytest.mark.parametrize("words", ["O’Brien", "O'Brien"])
 def test_redacted_words_are_found_in_either_form(tmp_path: Path, name: str, words: str) -> None:
     """As the file has them, and as judges would receive them."""
-    assert "Brien" not in shown(level(tmp_path, name, "By O’Brien.\n", words))
+    marks = (Redaction(words),)
+    file = written(tmp_path, name, "By O’Brien.\n", redactions=marks, same_look=True)
+    assert "Brien" not in shown(file)
 
 
 SIGNS = st.lists(
@@ -126,13 +103,11 @@ TAGS = st.sampled_from(["<p>", "</p>", "<b>", "</b>", "<h3>", "</h3>", "<hr>", "
 
 @given(SIGNS | st.text())
 def test_every_word_of_plain_text_stays(text: str) -> None:
-    """In its order."""
     assert words_of(level_text(text)) == words_of(text)
 
 
 @given(st.lists(TAGS | SIGNS.map(escape)))
 def test_every_word_of_html_stays(pieces: list[str]) -> None:
-    """Also where tags are inside a word."""
     html = "".join(pieces)
     before, after = (unescape(TAG.sub("\n", flat(one))) for one in (html, level_html(html)))
     assert words_of(after) == words_of(before)

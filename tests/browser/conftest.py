@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # Chromium would otherwise call home, which a closed network refuses again and again.
 QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+_NO_QUESTIONS = {"DEBIAN_FRONTEND": "noninteractive"}
 
 
 @pytest.fixture(scope="session")
@@ -46,43 +48,30 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 def find_chromium(playwright: Playwright) -> str:
     """The path of a Chromium, installed where there is none yet."""
-    if named := os.environ.get("QUEM_CHROMIUM"):
-        return named
-    if path := _on_path():
-        return path
-    own = playwright.chromium.executable_path
-    if not os.path.exists(own):  # noqa: PTH110  a text that playwright gives
-        install = [sys.executable, "-m", "playwright", "install", "--with-deps", "chromium"]
-        subprocess.run(install, check=False, capture_output=True)
-    if os.path.exists(own):  # noqa: PTH110
-        return own
-    if os.geteuid() == 0 and shutil.which("apt-get"):
-        quiet = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for arguments in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
-            subprocess.run(
-                ["apt-get", "-qq", *arguments], check=True, capture_output=True, env=quiet
-            )
-    if path := _on_path():
-        return path
+    apt = ["apt-get", "-qq"] if os.geteuid() == 0 and shutil.which("apt-get") else ["true"]
+    for command in (
+        [sys.executable, "-m", "playwright", "install", "--with-deps", "chromium"],
+        [*apt, "update"],
+        [*apt, "install", "-y", "--no-install-recommends", "chromium"],
+        ["true"],
+    ):
+        found = [os.environ.get("QUEM_CHROMIUM"), *map(shutil.which, NAMES)]
+        for path in (*found, playwright.chromium.executable_path):
+            if path and Path(path).exists():
+                return path
+        subprocess.run(
+            command, check=False, capture_output=True, env={**os.environ, **_NO_QUESTIONS}
+        )
     pytest.fail("no Chromium: install it, or name one with QUEM_CHROMIUM")
 
 
-def _on_path() -> str | None:
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
-
-
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A session of one problem and so many judges that each test has one of its own."""
     folder = tmp_path_factory.mktemp("judging")
-    judging = "{briefing: briefing.md, consent: consent.md, practice: P9}"
-    study = write_judging_study(folder, problems=1, solvers=5, judges=30, judging=judging)
+    judging = "{briefing: briefing.md, consent: briefing.md}"
+    study = write_judging_study(folder, problems=1, solvers=5, judges=60, judging=judging)
     (folder / "briefing.md").write_text("# Hello\n\nPlease rank.\n")
-    (folder / "consent.md").write_text("You may stop at any time.\n")
-    practice = folder / "solutions" / "P9"
-    practice.mkdir()
-    for name in ("good", "bad"):
-        (practice / f"{name}.txt").write_text(f"A {name} one.\n")
     words = "Many words that go on and on. " * 80
     long = folder / "solutions" / "P0" / "S1.md"
     long.write_text("# Long\n\n" + "".join(f"## Part {n}\n\n{words}\n\n" for n in range(5)))
@@ -90,17 +79,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def judges(served: Served) -> Iterator[str]:
-    """The judges, by id, each for one test."""
-    return iter(list(served.links))
+# Judges who did not come yet, by the study file of their server.
+_FREE: dict[Path, Iterator[str]] = {}
 
 
 @pytest.fixture
-def visit(
-    browser: Browser, served: Served, judges: Iterator[str]
-) -> Iterator[Callable[..., Visit]]:
-    """Let a new judge come."""
+def visit(browser: Browser, served: Served) -> Iterator[Callable[..., Visit]]:
+    """Let a new judge come; a module may have a server of its own."""
+    judges = _FREE.setdefault(served.study, iter([*served.links]))
     visits: list[Visit] = []
 
     def come(**options: Any) -> Visit:  # noqa: ANN401

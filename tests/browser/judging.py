@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
@@ -14,7 +15,7 @@ from tests.patience import SECONDS
 from tests.served import all_ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from playwright.sync_api import Browser, Locator, Page
 
@@ -70,21 +71,36 @@ class Visit:
         is_ready(self.page)
         return self.page
 
+    def tab(self) -> Page:
+        """Open what the judge is at in another tab."""
+        other = self.new_page()
+        other.goto(self.page.url)
+        is_ready(other)
+        return other
+
+    def stored(self, problem: str = "P0") -> dict[str, Any]:
+        """Give what the store holds."""
+        return self.served.stored(self.judge, problem)
+
     def equals_store(self, problem: str = "P0") -> dict[str, Any]:
         """Wait until all is saved; what the store holds is what the page shows."""
         is_saved(self.page)
-        stored = self.served.stored(self.judge, problem)
+        stored = self.stored(problem)
         state = stored["state"]
-        assert state["ranked"] == shown_ranking(self.page)
+        assert spelled(state["ranked"]) == shown(self.page)
         assert sorted(state["tray"]) == sorted(labels_in(self.page, "tray"))
         assert sorted(state["cannot"]) == sorted(labels_in(self.page, "cannot"))
         return stored
+
+    def order(self, problem: str = "P0") -> str:
+        """The ranking, once it is saved and as the page shows it: "A BC" is A, then B = C."""
+        return spelled(self.equals_store(problem)["state"]["ranked"])
 
     def has_submitted(self) -> str:
         """Wait for the receipt: then the ranking is stored as submitted; gives its code."""
         code = self.page.locator("#receipt dd").last
         expect(code).to_have_text(re.compile("^[0-9a-f]{10}$"))
-        assert self.served.stored(self.judge, "P0")["submitted"]
+        assert self.stored()["submitted"]
         return code.inner_text()
 
     def close(self) -> None:
@@ -93,9 +109,21 @@ class Visit:
         assert self.complaints == []
 
 
+def follow(link: Locator) -> None:
+    """Click on what leads to another page, and wait for that."""
+    with link.page.expect_navigation():
+        link.click()
+
+
 def begin(page: Page, title: str = "Problem 0") -> None:
     """Go to a task, and wait until its page can be used."""
-    page.locator("a[href*='/g/']", has_text=title).first.click()
+    follow(page.locator("a[href*='/g/']", has_text=title).first)
+    is_ready(page)
+
+
+def reload(page: Page) -> None:
+    """Load a task again, and wait until it can be used."""
+    page.reload()
     is_ready(page)
 
 
@@ -118,20 +146,22 @@ def labels_in(page: Page, area: str) -> list[str]:
     return labels
 
 
-def shown_ranking(page: Page) -> list[list[str]]:
-    """The ranking as the page shows it: tie groups, best first, under the right numbers."""
-    rows: list[dict[str, Any]] = page.locator("#ranked .rung").evaluate_all(
-        """rungs => rungs.map(rung => ({
-            position: rung.querySelector(".position").textContent,
-            labels: [...rung.querySelectorAll(".chip")].map(chip => chip.dataset.label),
-        }))"""
+def spelled(ranked: Sequence[Sequence[str]]) -> str:
+    """A ranking as a text: the labels of each place, best first."""
+    return " ".join(map("".join, ranked))
+
+
+def shown(page: Page) -> str:
+    """The ranking as the page shows it, under the right numbers."""
+    rows: list[tuple[str, list[str]]] = page.locator("#ranked .rung").evaluate_all(
+        """rungs => rungs.map(rung => [rung.querySelector(".position").textContent,
+            [...rung.querySelectorAll(".chip")].map(chip => chip.dataset.label)])"""
     )
-    groups: list[list[str]] = []
-    for row in rows:
-        sign = "=" if len(row["labels"]) > 1 else ""
-        assert row["position"] == f"{sum(map(len, groups)) + 1}{sign}"
-        groups.append(row["labels"])
-    return groups
+    above = 0
+    for position, labels in rows:
+        assert position == f"{above + 1}{'=' if len(labels) > 1 else ''}"
+        above += len(labels)
+    return spelled([labels for _, labels in rows])
 
 
 def row(page: Page, label: str) -> Locator:
@@ -147,6 +177,14 @@ def title(page: Page) -> Locator:
     return page.locator("#main h2").first
 
 
+def is_somewhere(page: Page) -> None:
+    """Something that is shown has the focus, and it is not the page as a whole."""
+    # Browsers take the focus from what is hidden a moment later: in the next frame.
+    page.evaluate("new Promise(f => requestAnimationFrame(() => requestAnimationFrame(f)))")
+    assert page.evaluate("document.activeElement !== document.body")
+    assert page.locator(":focus").is_visible()
+
+
 def press(page: Page, label: str, *keys: str) -> None:
     """Press keys at the row of a solution."""
     for key in keys:
@@ -158,18 +196,42 @@ def to_top(page: Page, label: str) -> None:
     drag(page, label, page.locator("#ranked .rung").first, 0.05)
 
 
-def choose(page: Page, label: str, item: str) -> None:
-    """Choose something in the menu of a solution."""
+def open_menu(page: Page, label: str) -> Locator:
+    """Open the menu of a solution."""
     row(page, label)
     page.locator(f"#ladder [data-more='{label}']").click()
-    page.get_by_role("menu").get_by_text(item, exact=True).click()
+    return page.get_by_role("menu")
 
 
-def choose_act(page: Page, label: str, act: str) -> None:
+def choose(page: Page, label: str, act: str) -> None:
     """Choose something in the menu of a solution, whatever the language."""
-    row(page, label)
-    page.locator(f"#ladder [data-more='{label}']").click()
-    page.locator(f".menu [data-act={act}]").click()
+    open_menu(page, label).locator(f"[data-act={act}]").click()
+
+
+def decide(page: Page, choice: str) -> None:
+    """Press a button of the dialog that is there or coming, by its value; wait until it closed."""
+    dialog = page.get_by_role("dialog")
+    dialog.locator(f"button[value='{choice}']").click()
+    expect(dialog).to_have_count(0)
+    if choice:
+        expect(page.locator("#decide")).to_be_hidden()
+
+
+def escape(page: Page) -> None:
+    """Close the dialog that is there or coming."""
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+
+
+def cannot_judge(page: Page, label: str, reason: str = "") -> None:
+    """Say that a solution cannot be judged, and wait until it is out of the ranking."""
+    choose(page, label, "cannot")
+    if reason:
+        page.get_by_label("Other reason").fill(reason)
+    page.locator("#cannot-reason [value=own]").click()
+    expect(page.locator(f"#cannot .chip[data-label={label}]")).to_be_visible()
 
 
 def center(locator: Locator, share: float = 0.5) -> tuple[float, float]:
@@ -194,16 +256,36 @@ def rank_by_keys(page: Page, labels: str) -> None:
         press(page, label, "Alt+ArrowUp")
 
 
-def answer(page: Page, order: str) -> int:
-    """Place the solution in hand by answers from an order, best first; gives how many."""
+def goes_on(page: Page, act: Callable[[], object]) -> None:
+    """Do what brings something else into hand, and wait for that."""
+    before = title(page).text_content() or ""
+    act()
+    expect(title(page)).not_to_have_text(before)
+
+
+def answer(page: Page, order: Sequence[str], how: str = "press") -> int:
+    """Answer all questions from an order, best first: press keys, click or tap; gives how many."""
     count = 0
     while page.locator(".compare").count():
         left, right = (pane.get_attribute("data-pane") for pane in page.locator(".pane").all())
         assert left
         assert right
-        page.keyboard.press("ArrowLeft" if order.index(left) < order.index(right) else "ArrowRight")
+        side = "left" if order.index(left) < order.index(right) else "right"
+        if how == "press":
+            goes_on(page, partial(page.keyboard.press, f"Arrow{side.title()}"))
+        else:
+            goes_on(page, getattr(page.locator(f"[data-side={side}]"), how))
         count += 1
     return count
+
+
+def place(page: Page, order: Sequence[str], how: str = "press") -> int:
+    """Place the solution in hand by answers from an order; gives how many."""
+    # A phone has a button of its own; the one above the text is out of its window.
+    button = "#place-now" if how == "tap" else ".reader-head [data-do=place]"
+    begin = partial(page.keyboard.press, "c")
+    goes_on(page, begin if how == "press" else getattr(page.locator(button), how))
+    return answer(page, order, how)
 
 
 def submit(page: Page) -> None:

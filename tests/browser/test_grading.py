@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import random
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.axe import objections
-from tests.browser.judging import Visit, accessible, is_ready, is_saved
-from tests.browser.test_languages import NARROW, look
-from tests.browser.views import PHONE, WIDE
+from tests.browser.judging import (
+    accessible,
+    cannot_judge,
+    choose,
+    escape,
+    goes_on,
+    is_saved,
+    open_menu,
+    reload,
+    title,
+)
+from tests.browser.views import NARROW, PHONE, WIDE, look
 from tests.languages.pseudo import LEFT, PROGRAM
 from tests.served import Served
 from tests.trials.pooling import judged_pool
@@ -22,6 +31,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from playwright.sync_api import Browser, Page
+
+    from tests.browser.judging import Visit
 
 # In Greek, so that what is in Latin letters is not the study's.
 LABELS = ["Άσχετο", "Μερικώς", "Σχετικό"]
@@ -43,115 +54,76 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         f"grades: [{', '.join(LABELS)}]\n"
         f"candidates:\n{candidates}"
         "problems: [{id: q1, title: Ερώτημα, statement: q1.md}]\n"
-        "judges: [{id: J0}, {id: J1}, {id: J2}, {id: J3}, {id: J4}]\n"
+        "judges: [{id: J0}, {id: J1}, {id: J2}, {id: J3}]\n"
     )
     with Served(folder / "study.yaml", program=PROGRAM) as server:
         yield server
 
 
-@pytest.fixture
-def come(browser: Browser, served: Served) -> Iterator[Callable[..., Visit]]:
-    """Let a judge come to the query."""
-    visits: list[Visit] = []
-
-    def visit(judge: str, **options: Any) -> Visit:  # noqa: ANN401
-        visits.append(Visit(browser, served, judge, **options))
-        visits[-1].enter("Ερώτημα")
-        return visits[-1]
-
-    yield visit
-    for one in visits:
-        one.close()
-
-
-def _shown(page: Page) -> dict[str, list[str]]:
+def _shown(page: Page) -> dict[str, str]:
     """What is in the list under each grade, the highest first."""
-    rows: list[tuple[str, list[str]]] = page.locator("#ranked .grade").evaluate_all(
+    rows: list[tuple[str, str]] = page.locator("#ranked .grade").evaluate_all(
         """rows => rows.map(row => [row.querySelector(".grade-name span").textContent,
-            [...row.querySelectorAll(".chip")].map(chip => chip.dataset.label)])"""
+            [...row.querySelectorAll(".chip")].map(chip => chip.dataset.label).join("")])"""
     )
     assert [name for name, _ in rows] == LABELS[::-1]
     return dict(rows)
 
 
-def _is_stored(visit: Visit) -> dict[str, Any]:
-    """Wait until all is saved; the order in the store is that of the grades, as the page shows."""
+def _is_stored(visit: Visit, high: str, middle: str, low: str) -> dict[str, Any]:
+    """Wait until all is saved: the page and the store have these candidates under each grade."""
     is_saved(visit.page)
-    state = visit.served.stored(visit.judge, "q1")["state"]
-    shown = _shown(visit.page)
-    assert state["ranked"] == [labels for labels in shown.values() if labels]
-    grades = {x: str(LABELS.index(name)) for name, labels in shown.items() for x in labels}
+    assert _shown(visit.page) == {HIGH: high, MIDDLE: middle, LOW: low}
+    state = visit.stored("q1")["state"]
+    assert state["ranked"] == [list(labels) for labels in (high, middle, low) if labels]
+    grades = {x: str(at) for at, labels in enumerate((low, middle, high)) for x in labels}
     assert state["answers"].get("grade", {}) == grades
     return dict(state)
 
 
-def test_grades_are_given_by_keys_buttons_menu_and_dragging(
-    come: Callable[..., Visit],
-) -> None:
+def test_grades_are_given_by_keys_buttons_menu_and_dragging(visit: Callable[..., Visit]) -> None:
     """Each puts the candidate under its grade, is saved, can be undone, and survives a reload."""
-    visit = come("J0")
-    page = visit.page
-    expect(page.locator("#main h2")).to_have_text("Candidate A")
+    come = visit()
+    page = come.enter("Ερώτημα")
+    expect(title(page)).to_have_text("Candidate A")
     expect(page.locator(".query strong")).to_have_text("ζητείται")
-    assert objections(page) == []
-    page.keyboard.press("2")
-    expect(page.locator("#main h2")).to_have_text("Candidate B")
-    page.get_by_role("button", name=MIDDLE).click()
-    expect(page.locator("#main h2")).to_have_text("Candidate C")
+    accessible(page, "first candidate")
+    goes_on(page, partial(page.keyboard.press, "2"))
+    goes_on(page, page.get_by_role("button", name=MIDDLE).click)
     expect(page.locator("#announcement")).to_have_text(f"B: {MIDDLE}. Now reading candidate C.")
     page.keyboard.press("7")  # no such grade
     page.keyboard.press("c")  # nothing to compare
-    expect(page.locator("#main h2")).to_have_text("Candidate C")
+    expect(title(page)).to_have_text("Candidate C")
     # The second press of a double click grades nothing else.
     page.get_by_role("button", name=LOW).dblclick()
-    expect(page.locator("#main h2")).to_have_text("Candidate D")
-    assert _shown(page) == {HIGH: ["A"], MIDDLE: ["B"], LOW: ["C"]}
-    _is_stored(visit)
-    page.locator("#ladder [data-more=D]").click()
-    page.get_by_role("menuitemradio", name=HIGH).click()
-    expect(page.locator("#main h2")).to_have_text("Candidate E")
-    assert _shown(page)[HIGH] == ["A", "D"]
+    expect(title(page)).to_have_text("Candidate D")
+    goes_on(page, open_menu(page, "D").get_by_role("menuitemradio", name=HIGH).click)
+    _is_stored(come, "AD", "B", "C")
     # One grade down and up; above the highest there is none.
-    row = page.locator("#ladder [data-open=A]")
-    row.focus()
-    page.keyboard.press("Alt+ArrowDown")
-    assert _shown(page)[MIDDLE] == ["B", "A"]
-    page.keyboard.press("Alt+ArrowUp")
-    page.keyboard.press("Alt+ArrowUp")
-    assert _shown(page)[HIGH] == ["D", "A"]
+    page.locator("#ladder [data-open=A]").focus()
+    for key, grade, labels in (("Down", MIDDLE, "BA"), ("Up", HIGH, "DA"), ("Up", HIGH, "DA")):
+        page.keyboard.press(f"Alt+Arrow{key}")
+        assert _shown(page)[grade] == labels
     _drag(page, "E", LOW)
-    assert _shown(page)[LOW] == ["C", "E"]
-    expect(page.locator("#main h2")).to_have_text("All graded. Are these your grades?")
-    _is_stored(visit)
-    assert objections(page) == []
-    _take_back(visit)
-
-
-def _take_back(visit: Visit) -> None:
-    """Undo and redo, reload, take a grade back, and say that one cannot judge."""
-    page = visit.page
+    expect(title(page)).to_have_text("All graded. Are these your grades?")
+    _is_stored(come, "DA", "B", "CE")
+    accessible(page, "all graded")
     page.keyboard.press("Control+z")
-    assert _shown(page)[LOW] == ["C"]
+    assert _shown(page)[LOW] == "C"
     expect(page.locator("#tray .chip")).to_have_count(1)
     page.keyboard.press("Control+Shift+z")
-    before = _is_stored(visit)
-    page.reload()
-    expect(page.locator("body[data-ready]")).to_be_visible()
-    assert _shown(page)[LOW] == ["C", "E"]
-    assert _is_stored(visit) == before
+    before = _is_stored(come, "DA", "B", "CE")
+    reload(page)
+    assert _is_stored(come, "DA", "B", "CE") == before
     # Out of the order, a candidate has no grade any more.
-    page.locator("#ladder [data-more=E]").click()
-    page.get_by_role("menuitem", name="Take the grade back").click()
-    assert _is_stored(visit)["tray"] == ["E"]
-    page.locator("#ladder [data-more=E]").click()
-    page.get_by_role("menuitem", name="Cannot judge").click()
-    page.get_by_role("button", name="Mark as").click()
-    expect(page.locator("#cannot .chip")).to_have_count(1)
-    assert _is_stored(visit)["cannot"] == {"E": "Outside my expertise"}
+    choose(page, "E", "tray")
+    assert _is_stored(come, "DA", "B", "C")["tray"] == ["E"]
+    cannot_judge(page, "E")
+    assert _is_stored(come, "DA", "B", "C")["cannot"] == {"E": "Outside my expertise"}
     page.get_by_role("button", name="Submit grades").click()
     receipt = page.locator("#receipt dl")
     expect(receipt).to_contain_text(f"{HIGH}: D, A; {MIDDLE}: B; {LOW}: C")
-    assert objections(page) == []
+    accessible(page, "receipt")
 
 
 def _drag(page: Page, label: str, grade: str) -> None:
@@ -166,41 +138,36 @@ def _drag(page: Page, label: str, grade: str) -> None:
     page.mouse.up()
 
 
-def test_grades_on_a_phone(come: Callable[..., Visit]) -> None:
+def test_grades_on_a_phone(visit: Callable[..., Visit]) -> None:
     """Buttons are large enough to touch, and what is above them can be read."""
-    visit = come("J1", viewport=PHONE, has_touch=True)
-    page = visit.page
-    assert objections(page) == []
+    come = visit(viewport=PHONE, has_touch=True)
+    page = come.enter("Ερώτημα")
+    accessible(page, "phone")
     for button in page.locator(".grade-buttons .btn").all():
         box = button.bounding_box()
         assert box
         assert box["height"] >= 44
     for label, name in zip("ABCDE", [*LABELS, *LABELS], strict=False):
-        expect(page.locator("#main h2")).to_have_text(f"Candidate {label}")
-        page.locator(".grade-buttons").get_by_text(name, exact=True).tap()
+        expect(title(page)).to_have_text(f"Candidate {label}")
+        goes_on(page, page.locator(".grade-buttons").get_by_text(name, exact=True).tap)
     expect(page.locator("#strip-count")).to_have_text("All graded")
-    _is_stored(visit)
-    assert objections(page) == []
+    _is_stored(come, "C", "BE", "AD")
+    accessible(page, "all graded on a phone")
 
 
-@pytest.mark.parametrize(("judge", "window"), [("J3", WIDE), ("J4", NARROW)])
+@pytest.mark.parametrize("window", [WIDE, NARROW], ids=["wide", "narrow"])
 def test_grading_is_translated_and_fits(
-    come: Callable[..., Visit], judge: str, window: dict[str, int]
+    visit: Callable[..., Visit], window: dict[str, int]
 ) -> None:
     """No state has a word of English, or one that is cut off; in low windows all is in reach."""
-    visit = come(judge, viewport=window, locale="el-GR")
-    page = visit.page
-    page.keyboard.press("?")
-    page.locator(f"#help [name=language][value={LEFT}]").click()
-    expect(page.locator(f"html[lang={LEFT}]")).to_be_visible()
-    is_ready(page)
+    come = visit(viewport=window, locale=LEFT)
+    page = come.enter("Ερώτημα")
     look(page, "first candidate")
-    accessible(page, "first candidate", colors=True)
-    page.keyboard.press("p")
+    accessible(page, "first candidate")
+    goes_on(page, partial(page.keyboard.press, "p"))
     look(page, "query")
-    page.keyboard.press("n")
-    for grade in "021":
-        page.keyboard.press(grade)
+    for key in "n021":
+        goes_on(page, partial(page.keyboard.press, key))
     look(page, "graded")
     for width, height in ((640, 400), (320, 256)):
         page.set_viewport_size({"width": width, "height": height})
@@ -211,18 +178,18 @@ def test_grading_is_translated_and_fits(
     page.keyboard.press("Escape")
     page.locator("#ladder [data-do=submit]").dispatch_event("click")
     look(page, "too early")
-    page.keyboard.press("2")
-    page.keyboard.press("2")
+    for _ in "DE":
+        goes_on(page, partial(page.keyboard.press, "2"))
     look(page, "all graded")
     page.keyboard.press("?")
     look(page, "help")
-    page.keyboard.press("Escape")
+    escape(page)
     page.locator("[data-do=send]").click()
     expect(page.locator("#receipt dd").last).to_have_text(re.compile("^[0-9a-f]{10}$"))
     look(page, "receipt")
-    page.keyboard.press("Escape")
+    escape(page)
     look(page, "submitted")
-    page.goto(f"{visit.served.base}/judge/done")
+    page.goto(f"{come.served.base}/judge/done")
     look(page, "done")
 
 

@@ -1,37 +1,175 @@
-"""No work of a judge is lost: not between tabs, on leaving, offline, nor by the server."""
+"""No work of a judge is lost: between tabs, on leaving, offline, submitting, or by the server."""
 
 from __future__ import annotations
 
 import re
+import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Error, expect
 
+from tests.browser.axe import objections
 from tests.browser.judging import (
+    Visit,
     accessible,
-    is_ready,
+    choose,
+    decide,
+    escape,
     is_saved,
+    is_somewhere,
+    labels_in,
     press,
     rank_by_keys,
-    shown_ranking,
+    reload,
+    row,
+    shown,
+    spelled,
     submit,
     to_top,
 )
-from tests.browser.saving import (
-    ABC,
-    MINE,
-    Held,
-    is_taken_back,
-    stored,
-)
+from tests.browser.views import PHONE
+from tests.patience import until
+from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
-    from playwright.sync_api import Page
+    from playwright.sync_api import APIResponse, Browser, Page, Route
 
-    from tests.browser.judging import Visit
+# It tries again by itself, too, after longer and longer breaks.
+ONLINE = "dispatchEvent(new Event('online'))"
+SUBMITTING = re.compile(r'"submit":\s*true')
+
+
+def is_taken_back(come: Visit, order: str) -> None:
+    """The page stays and says so, and the newest order is stored as a draft."""
+    expect(come.page.locator("#save-status")).to_contain_text("Saved as draft")
+    expect(come.page.locator("#left")).to_contain_text("Submit again")
+    # The page said so of an earlier order, too.
+    until(lambda: spelled(come.stored()["state"]["ranked"]) == order, f"{order} to be stored")
+    assert shown(come.page) == order
+    assert not come.stored()["submitted"]
+
+
+def comes(page: Page, done: Callable[[], object], what: str) -> None:
+    """Wait for something while a page goes on with what it does."""
+
+    def look() -> object:
+        page.wait_for_timeout(20)
+        return done()
+
+    until(look, what)
+
+
+class Held:
+    """The first save that a pattern matches is held back, or the server's answer to it."""
+
+    def __init__(self, page: Page, *, arrived: bool, what: re.Pattern[str] = SUBMITTING) -> None:
+        self.page, self.arrived, self.what = page, arrived, what
+        self.route: Route | None = None
+        self.answer: APIResponse | None = None
+        page.route("**/state", self.take)
+
+    def take(self, route: Route) -> None:
+        """Hold it back; let all else pass."""
+        if self.route or not self.what.search(route.request.post_data or ""):
+            route.continue_()
+            return
+        self.route = route
+        self.answer = route.fetch() if self.arrived else None
+
+    def waiting(self) -> Route:
+        """Give it, once it is on its way."""
+        comes(self.page, lambda: self.route and (self.answer or not self.arrived), "a save")
+        assert self.route
+        return self.route
+
+    def release(self) -> None:
+        """Let it come through."""
+        if self.arrived:
+            self.waiting().fulfill(response=self.answer)
+        else:
+            self.waiting().continue_()
+
+
+def stored_order(come: Visit) -> str:
+    """The ranking that is stored now."""
+    return spelled(come.stored()["state"]["ranked"])
+
+
+def says(page: Page, text: str) -> None:
+    """Wait until the line on saving says something."""
+    expect(page.locator("#save-status")).to_contain_text(text)
+
+
+def test_a_page_that_is_closed_offline(visit: Callable[..., Visit]) -> None:
+    """Ranking goes on; the order is saved when the page is opened again."""
+    come = visit()
+    page = come.enter(ranked="AB")
+    come.context.set_offline(True)
+    rank_by_keys(page, "C")
+    says(page, "Offline")
+    assert stored_order(come) == "A B"
+    url = page.url
+    page.close()
+    come.context.set_offline(False)
+    come.page = come.new_page()
+    come.page.goto(url)
+    expect(come.page.locator("#ranked .chip")).to_have_count(3)
+    assert come.order() == "A B C"
+
+
+def test_a_full_storage_is_not_promised(visit: Callable[..., Visit]) -> None:
+    """Where the browser keeps nothing, the page does not say that it does."""
+    come = visit()
+    page = come.page
+    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
+    come.enter()
+    come.context.set_offline(True)
+    rank_by_keys(page, "A")
+    says(page, "Offline")
+    says(page, "Keep this page open")
+    expect(page.locator("#save-status")).not_to_contain_text("Kept on this device")
+    come.context.set_offline(False)
+    come.equals_store()
+
+
+def test_a_server_that_is_killed_or_busy(browser: Browser, tmp_path: Path) -> None:
+    """What is ranked and typed meanwhile is saved afterwards, also by a page that was left."""
+    study = write_judging_study(tmp_path, problems=1, judges=1)
+    with Served(study) as served:
+        come = Visit(browser, served, "J0")
+        page = come.enter(ranked="A")
+        served.kill()
+        rank_by_keys(page, "B")
+        says(page, "Offline")
+        served.start()
+        page.evaluate(ONLINE)
+        assert come.order() == "A B"
+        other = sqlite3.connect(tmp_path / "study.sqlite3", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        rank_by_keys(page, "C")
+        says(page, "Server busy")
+        other.close()
+        page.evaluate(ONLINE)
+        until(lambda: stored_order(come) == "A B C", "the third to be stored")
+        come.equals_store()
+        served.kill()
+        rank_by_keys(page, "DE")
+        comment = page.get_by_label("Comment on this task")
+        comment.press_sequentially("Close calls")
+        says(page, "Offline. Kept on this device")
+        url = page.url
+        with pytest.raises(Error, match="ERR_CONNECTION_REFUSED"):
+            page.reload()
+        served.start()
+        page.goto(url)
+        expect(comment).to_have_value("Close calls")
+        assert come.order() == "A B C D E"
+        assert come.stored()["state"]["comment"] == "Close calls"
+        come.close()
 
 
 @pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
@@ -56,13 +194,12 @@ def test_a_save_that_arrives_late_is_no_conflict(
         # Only the first of both changes: the page that sent it is gone.
         page.route("**/state", lambda route: route.abort())
         sent.release()
-        while len(stored(come)["state"]["ranked"]) < 2:
-            again.wait_for_timeout(20)
+        comes(again, lambda: stored_order(come) == "A B", "the first change")
         next_save.release()
     else:
         again.goto(url)
     expect(again.locator("#ranked .chip")).to_have_count(3)
-    assert come.equals_store()["state"]["ranked"] == ABC
+    assert come.order() == "A B C"
     expect(again.get_by_role("dialog")).to_have_count(0)
 
 
@@ -70,15 +207,12 @@ def test_the_same_order_in_two_tabs_is_no_conflict(visit: Callable[..., Visit]) 
     """Two tabs that come to the same order agree, and go on from it."""
     come = visit()
     page = come.enter(ranked="AB")
-    other = come.new_page()
-    other.goto(page.url)
-    is_ready(other)
+    other = come.tab()
     rank_by_keys(other, "C")
     is_saved(other)
-    rank_by_keys(page, "C")
-    assert come.equals_store()["state"]["ranked"] == ABC
-    rank_by_keys(page, "D")
-    assert come.equals_store()["state"]["ranked"] == [*ABC, ["D"]]
+    for label, order in (("C", "A B C"), ("D", "A B C D")):
+        rank_by_keys(page, label)
+        assert come.order() == order
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
@@ -86,9 +220,7 @@ def in_conflict(visit: Callable[..., Visit]) -> tuple[Visit, Page, Page]:
     """Let a judge have A, B, D in one tab, and A, B, C saved by another."""
     come = visit()
     page = come.enter(ranked="AB")
-    other = come.new_page()
-    other.goto(page.url)
-    is_ready(other)
+    other = come.tab()
     rank_by_keys(other, "C")
     is_saved(other)
     rank_by_keys(page, "D")
@@ -99,145 +231,247 @@ def in_conflict(visit: Callable[..., Visit]) -> tuple[Visit, Page, Page]:
 
 
 def test_a_conflict_stays_open_until_it_is_decided(visit: Callable[..., Visit]) -> None:
-    """Escape and "Decide later" choose nothing: the page says so, keeps the order and asks."""
-    come, page, _ = in_conflict(visit)
+    """It outlives Escape, saving in the other tab, reloads, and an attempt to submit."""
+    come, page, other = in_conflict(visit)
     accessible(page, "asked for the order")
-    mine = [["A"], ["B"], ["D"]]
+    resolve = page.get_by_role("button", name="Resolve conflict")
     # Somebody who ranks by keys may press Enter as the question comes up.
-    for keys in (["Enter", "Escape", "Escape"], ["Escape"], []):
-        for key in keys:
-            page.keyboard.press(key)
-        if not keys:
-            page.get_by_role("button", name="Decide later").click()
-        expect(page.get_by_role("dialog")).to_have_count(0)
-        expect(page.locator("#save-status")).to_contain_text("Not saved: choose a version")
-        assert shown_ranking(page) == mine
-        assert stored(come)["state"]["ranked"] == ABC
-        page.get_by_role("button", name="Resolve conflict").click()
-    page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    for later in (False, True):
+        if later:
+            decide(page, "")
+        else:
+            escape(page)
+        is_somewhere(page)
+        says(page, "Not saved: choose a version")
+        assert (shown(page), stored_order(come)) == ("A B D", "A B C")
+        resolve.click()
+    escape(page)
     accessible(page, "not decided")
     # Ranking goes on, and is kept, but not saved.
     rank_by_keys(page, "E")
-    expect(page.locator("#save-status")).to_contain_text("Not saved")
-    assert stored(come)["state"]["ranked"] == ABC
-    page.get_by_role("button", name="Resolve conflict").click()
-    page.get_by_role("dialog").get_by_role("button", name="Keep this version").click()
-    assert come.equals_store()["state"]["ranked"] == [*mine, ["E"]]
-    expect(page.get_by_role("button", name="Resolve conflict")).to_have_count(0)
-
-
-def test_showing_the_newer_order_can_be_undone(visit: Callable[..., Visit]) -> None:
-    """One's own order is not gone where the other one was shown."""
-    come, page, _ = in_conflict(visit)
-    page.get_by_role("dialog").get_by_role("button", name="Load the newer version").click()
-    assert come.equals_store()["state"]["ranked"] == ABC
-    page.get_by_role("button", name="Undo").first.click()
-    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"]]
-
-
-def test_submitting_asks_for_the_order_first(visit: Callable[..., Visit]) -> None:
-    """Nobody submits an order past an undecided conflict."""
-    come, page, _ = in_conflict(visit)
-    page.keyboard.press("Escape")
-    rank_by_keys(page, "CE")
-    submit(page)
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("changed in another tab")
-    assert not stored(come)["submitted"]
-    dialog.get_by_role("button", name="Keep this version").click()
-    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"], ["C"], ["E"]]
-    submit(page)
-    come.has_submitted()
-
-
-def test_another_tab_does_not_remove_what_this_one_keeps(visit: Callable[..., Visit]) -> None:
-    """An undecided order outlives saving in another tab, and a reload, and is offered again."""
-    come, page, other = in_conflict(visit)
-    page.keyboard.press("Escape")
-    rank_by_keys(page, "E")
+    says(page, "Not saved")
     to_top(other, "C")
     is_saved(other)
-    for _ in range(2):  # Escape decides nothing after a reload either
+    page.bring_to_front()
+    for _ in range(2):
         page.reload()
         expect(page.get_by_role("dialog")).to_contain_text("holds an unsaved ranking")
-        page.keyboard.press("Escape")
-    page.get_by_role("button", name="Resolve conflict").click()
-    page.get_by_role("dialog").get_by_role("button", name="Keep this version").click()
-    assert come.equals_store()["state"]["ranked"] == [["A"], ["B"], ["D"], ["E"]]
-    page.reload()
-    is_ready(page)
+        escape(page)
+    assert (shown(page), stored_order(come)) == ("A B D E", "C A B")
+    rank_by_keys(page, "C")
+    submit(page)
+    decide(page, "mine")
+    assert come.order() == "A B D E C"
+    assert not come.stored()["submitted"]
+    submit(page)
+    come.has_submitted()
+    reload(page)
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_a_submission_that_meets_another_order_is_said_to_be_none(
-    visit: Callable[..., Visit],
-) -> None:
-    """Who submits, and has to choose an order first, is told that it is not submitted yet."""
+def test_loading_the_newer_order_can_be_undone(visit: Callable[..., Visit]) -> None:
+    """One's own order is not gone where the other one was shown; a comment is that of the other."""
+    come, page, other = in_conflict(visit)
+    decide(page, "newer")
+    is_somewhere(page)
+    assert come.order() == "A B C"
+    page.locator("[data-do=undo]").first.click()
+    assert come.order() == "A B D"
+    for label in "CE":
+        rank_by_keys(page, label)
+    come.equals_store()
+    other.reload()
+    comment = other.get_by_label("Comment on this task")
+    comment.fill("From the other tab")
+    is_saved(other)
+    page.bring_to_front()
+    mine = page.get_by_label("Comment on this task")
+    mine.press_sequentially("Mine")
+    decide(page, "newer")
+    expect(mine).to_have_value("From the other tab")
+
+
+def test_a_submission_meets_a_change(visit: Callable[..., Visit]) -> None:
+    """Who keeps their version of a submitted order, or of one that others changed, has a draft."""
     come = visit()
     page = come.enter(ranked="ABCDE")
-    other = come.new_page()
-    other.goto(page.url)
+    other = come.tab()
     to_top(other, "C")
     is_saved(other)
     submit(page)
-    page.get_by_role("dialog").get_by_role("button", name="Keep this version").click()
-    is_taken_back(come, [["A"], ["B"], ["C"], ["D"], ["E"]])
-    submit(page)
-    come.has_submitted()
-
-
-def test_keeping_an_order_opens_what_was_submitted_elsewhere(visit: Callable[..., Visit]) -> None:
-    """An order that is kept against a submitted one reopens the ranking, and can be changed."""
-    come = visit()
-    page = come.enter(ranked="ABCDE")
-    other = come.new_page()
-    other.goto(page.url)
+    decide(page, "mine")
+    is_taken_back(come, "A B C D E")
+    reload(other)
     submit(other)
     expect(other.locator("#receipt")).to_be_visible()
+    page.bring_to_front()
     to_top(page, "E")
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("submitted")
-    dialog.get_by_role("button", name="Keep this version").click()
-    is_taken_back(come, MINE)
+    expect(page.get_by_role("dialog")).to_contain_text("submitted")
+    decide(page, "mine")
+    is_taken_back(come, "E A B C D")
     press(page, "E", "Alt+ArrowDown")
-    is_taken_back(come, [["A"], ["E"], ["B"], ["C"], ["D"]])
+    is_taken_back(come, "A E B C D")
 
 
-def test_the_newer_comment_is_shown_where_one_is_being_typed(visit: Callable[..., Visit]) -> None:
-    """Who chooses the newer order sees its comment too, and typing on does not overwrite it."""
+@pytest.mark.parametrize("how", ["offline", "arrived", "on its way", "lost"])
+def test_a_change_takes_a_submission_back(visit: Callable[..., Visit], how: str) -> None:
+    """Before the connection is back, or the answer is there, and where the answer was lost."""
     come = visit()
     page = come.enter(ranked="ABCDE")
-    other = come.new_page()
-    other.goto(page.url)
-    other.get_by_label("Comment on this task").fill("From the other tab")
-    is_saved(other)
-    comment = page.get_by_label("Comment on this task")
-    comment.press_sequentially("Mine")
-    page.get_by_role("dialog").get_by_role("button", name="Load the newer version").click()
-    expect(comment).to_have_value("From the other tab")
+    if how == "offline":
+        come.context.set_offline(True)
+        submit(page)
+        says(page, "Offline")
+    else:
+        held = Held(page, arrived=how != "on its way")
+        submit(page)
+        route = held.waiting()
+    if how == "lost":
+        route.abort()
+        says(page, "Offline")
+        assert come.stored()["submitted"]
+    to_top(page, "E")
+    if how == "offline":
+        expect(page.locator("#left")).to_contain_text("Submit again")
+        come.context.set_offline(False)
+    elif how != "lost":
+        held.release()
+    is_taken_back(come, "E A B C D")
+    submit(page)
+    come.has_submitted()
+    assert stored_order(come) == "E A B C D"
 
 
-def test_words_typed_just_before_leaving_are_stored(visit: Callable[..., Visit]) -> None:
-    """A comment is sent as soon as the judge leaves its field, or the page."""
+def test_only_an_answer_submits_and_only_once(visit: Callable[..., Visit]) -> None:
+    """A double press of "Review and submit" asks; a second press on the way changes nothing."""
     come = visit()
     page = come.enter(ranked="ABCDE")
-    page.get_by_label("Comment on this task").press_sequentially("Last words")
-    page.get_by_role("link", name="All tasks").click()
-    expect(page.get_by_role("heading", name="Your tasks")).to_be_visible()
-    assert stored(come)["state"]["comment"] == "Last words"
+    before = come.equals_store()
+    page.locator("#ladder [data-do=submit]").dblclick()
+    asked = page.get_by_role("dialog", name="All ranked. Is this your order?")
+    expect(asked).to_contain_text("A > B > C > D > E")
+    assert objections(page) == []
+    decide(page, "")
+    assert come.equals_store() == before
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    held = Held(page, arrived=False)
+    page.locator("#place-now").click()
+    decide(page, "yes")
+    held.waiting()
+    submit(page)
+    held.release()
+    come.has_submitted()
+    assert come.stored()["revision"] == before["revision"] + 1
 
 
-def test_a_full_storage_is_not_promised(visit: Callable[..., Visit]) -> None:
-    """Where the browser keeps nothing, the page does not say that it does."""
+def test_a_submission_waits_for_what_is_written(visit: Callable[..., Visit]) -> None:
+    """A comment, and the reason in an open dialog, are stored; the page does not go away."""
     come = visit()
+    come.page.clock.install()
+    page = come.enter(ranked="ABCDE")
+    held = Held(page, arrived=True)
+    submit(page)
+    held.waiting()
+    page.get_by_label("Comment on this task").press_sequentially("Wait")
+    held.release()
+    is_taken_back(come, "A B C D E")
+    assert come.stored()["state"]["comment"] == "Wait"
+    page.unroute("**/state")
+    held = Held(page, arrived=True)
+    submit(page)
+    held.waiting()
+    choose(page, "E", "cannot")
+    page.get_by_label("Other reason").fill("Half of it is missing")
+    held.release()
+    says(page, "Submitted")
+    page.clock.run_for(1000)
+    page.locator("#cannot-reason [value=own]").click()
+    is_taken_back(come, "A B C D")
+    assert come.stored()["state"]["cannot"] == {"E": "Half of it is missing"}
+
+
+def test_an_order_newer_than_the_submission_is_offered_later(
+    visit: Callable[..., Visit],
+) -> None:
+    """A submitted ranking does not hide a later order that only this browser has."""
+    come = visit()
+    page = come.enter(ranked="ABCDE")
+    held = Held(page, arrived=True)
+    submit(page)
+    held.waiting()
+    to_top(page, "E")
+    page.route("**/reopen", lambda route: route.abort())
+    held.release()
+    says(page, "Offline")
+    assert come.stored()["submitted"]
+    url = page.url
+    # The page is left as it is, as after a crash: one that is closed would try once more.
+    come.page = page = come.new_page()
+    page.goto(url)
+    expect(page.get_by_role("dialog")).to_contain_text("holds an unsaved ranking")
+    decide(page, "mine")
+    # Nothing had the focus when this was asked.
+    is_somewhere(page)
+    is_taken_back(come, "E A B C D")
+
+
+def number_of(page: Page, letter: str) -> str:
+    """Which of the made-up solutions stands under a letter."""
+    row(page, letter).click()
+    text = page.locator(f"#reader[data-text^='{letter} '] .prose").text_content() or ""
+    return text.partition("number ")[2].split(".")[0]
+
+
+def letters(page: Page) -> dict[str, str]:
+    """The letter of each solution on the page."""
+    labels = [label for area in ("ranked", "tray") for label in labels_in(page, area)]
+    return {number_of(page, label): label for label in labels}
+
+
+@pytest.mark.parametrize("how", ["open", "offline, then reloaded"])
+def test_an_order_outlives_an_edit_of_the_study(browser: Browser, tmp_path: Path, how: str) -> None:
+    """The page says what changed, keeps the order of the others, and submits what it shows."""
+    with Served(write_judging_study(tmp_path, problems=1, judges=1)) as served:
+        come = Visit(browser, served, "J0")
+        come.enter()
+        outlive_an_edit(come, how)
+        come.close()
+
+
+def outlive_an_edit(come: Visit, how: str) -> None:
+    """Rank, let a solution come in the place of another, and go on."""
     page = come.page
-    page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
-    come.enter()
-    come.context.set_offline(True)
-    rank_by_keys(page, "A")
-    status = page.locator("#save-status")
-    expect(status).to_contain_text("Offline")
-    expect(status).to_contain_text("Keep this page open")
-    expect(status).not_to_contain_text("Kept on this device")
-    come.context.set_offline(False)
+    of = letters(page)
+    best_first = [of[number] for number in ("3", "0", "4", "2")]
+    rank_by_keys(page, "".join(best_first[:3]))
     come.equals_store()
+    if how != "open":
+        page.route("**/state", lambda route: route.abort())
+        rank_by_keys(page, best_first[3])
+        expect(page.locator("#save-status")).to_contain_text("Offline")
+    come.served.kill()
+    study = come.served.study
+    old = study.parent / "solutions" / "P0" / "S3.md"
+    old.rename(old.with_name("S9.md")).write_text("Do thing number nine.\n")
+    study.write_text(study.read_text().replace("id: S3,", "id: S9,"))
+    come.served.start()
+    if how == "open":
+        rank_by_keys(page, best_first[3])
+    else:
+        page.unroute("**/state")
+        page.reload()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text(f"Solution {of['3']} is no longer part")
+    expect(dialog).to_contain_text("Solution F is new and not ranked yet")
+    accessible(page, "told what changed")
+    dialog.get_by_role("button", name="OK").click()
+    expect(page.locator(f"#ladder [data-label={of['3']}]")).to_have_count(0)
+    expect(page.locator("#tray .chip")).to_have_count(2)
+    order = " ".join(best_first[1:])
+    assert letters(page) == {n: x for n, x in of.items() if n != "3"} | {"nine": "F"}
+    assert come.order() == order
+    rank_by_keys(page, "F" + of["1"])
+    assert come.order() == f"{order} F {of['1']}"
+    submit(page)
+    come.has_submitted()

@@ -1,105 +1,173 @@
-"""The report as people see it: in Chromium, wide and narrow, light and dark, and printed."""
+"""The reports as people see them: in Chromium, wide and narrow, light and dark, and printed."""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from playwright.sync_api import expect
 
 import quem
 from quem.report.files import write_report
-from tests.browser.reports import extreme_study, opened, passes
-from tests.browser.views import PHONE, WIDE
+from tests.browser.axe import objections
+from tests.browser.views import PHONE, WIDE, each_view
+from tests.examples import long_csv, study_with, write_study
+from tests.options.made import analysed, drawn, study_in
+from tests.patience import SECONDS
 from tests.report.cases import CASES, case_study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
-STUDIES = Path(__file__).resolve().parents[2] / "studies" / "p3-1997"
+STUDIES = Path(__file__).resolve().parents[2] / "studies"
+HOSTILE = "<script>alert(1)</script> & a name that goes on and on"
+TITLES = {
+    "title": f"A </title><img src=https://example.org/x> {'word' * 40}",
+    "description": "word" * 40,
+}
 
 
-def _no_system(folder: Path) -> Path:
-    """The shipped study without its system."""
-    for name in ("study.yaml", "rankings.csv"):
-        text = (STUDIES / name).read_text()
-        lines = [line for line in text.splitlines() if not line.startswith(("p3,", "systems:"))]
-        (folder / name).write_text("\n".join(line for line in lines if "id: p3, name" not in line))
-    return folder / "study.yaml"
+def _extreme(folder: Path) -> Path:
+    """A study of nine systems with hostile names, one outside the range, and few subjects."""
+    names = [f"S{i}" for i in range(4)] + [f"x{i}" for i in range(9)]
+    ranks: dict[tuple[str, str, str], int | str] = {
+        (f"J{judge}", f"P{problem}", name): place + (judge * problem * place) % 3
+        for judge in range(8)
+        for problem in range(3)
+        for place, name in enumerate(names)
+    }
+    study = {
+        **TITLES,
+        "problems": [{"id": f"P{i}"} for i in range(3)],
+        "judges": [{"id": f"J{i}", "experience": 3} for i in range(8)],
+        "subjects": [{"id": f"S{i}", "experience": i + 1} for i in range(4)],
+        "systems": [{"id": f"x{i}", "name": HOSTILE, "version": str(i)} for i in range(9)],
+        "rankings": "rankings.csv",
+    }
+    return write_study(folder, study, rankings__csv=long_csv(ranks))
+
+
+def _many_options(folder: Path) -> Path:
+    """Option lists of nine systems with hostile names."""
+    key, lists = drawn(25, systems=9)
+    systems = [{"id": f"s{i}", "name": HOSTILE} for i in range(9)]
+    return study_in(folder, lists + "Q0,s0,o9,0.01\n", key, **TITLES, systems=systems)
+
+
+def _compared(*paths: Path) -> Any:  # noqa: ANN401  a result
+    return quem.compare(*(quem.load_study(path, kind="experience") for path in paths))
+
+
+P3, PLANNERS = STUDIES / "p3-1997", STUDIES / "assembly-planners"
+RESULTS: dict[str, Callable[[Path], Any]] = {
+    "study": lambda _: quem.analyze(quem.load_study(P3 / "study.yaml")),
+    "averages": lambda _: quem.analyze(quem.load_study(P3 / "averages.yaml")),
+    "no system": lambda folder: quem.analyze(
+        quem.load_study(write_study(folder, study_with(systems=None, withheld=["sys"])))
+    ),
+    "extreme": lambda folder: quem.analyze(quem.load_study(_extreme(folder))),
+    "systems": lambda _: _compared(PLANNERS / "study.yaml"),
+    "studies": lambda _: _compared(PLANNERS / "study.yaml", PLANNERS / "next-year.yaml"),
+    "assistance": lambda _: _compared(PLANNERS / "assistance.yaml"),
+    "extreme systems": lambda folder: _compared(_extreme(folder)),
+    "options": lambda _: analysed(STUDIES / "option-lists" / "study.yaml"),
+    "many options": lambda folder: analysed(_many_options(folder)),
+}
 
 
 @pytest.fixture(scope="module")
 def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Write the report of a study once; gives its page."""
+    """Write a report once; gives its page."""
 
     @cache
     def make(name: str) -> Path:
         folder = tmp_path_factory.mktemp("report")
-        studies = {
-            "study": lambda: STUDIES / "study.yaml",
-            "averages": lambda: STUDIES / "averages.yaml",
-            "no system": lambda: _no_system(folder),
-            "extreme": lambda: extreme_study(folder),
-        }
-        study = studies[name]()
-        write_report(quem.analyze(quem.load_study(study)), folder / "out")
+        write_report(RESULTS[name](folder), folder / "out")
         return folder / "out" / "report.html"
 
     return make
 
 
-@pytest.mark.parametrize("name", ["study", "averages", "no system", "extreme"])
+@contextmanager
+def opened(browser: Browser, report: Path) -> Iterator[tuple[Page, list[str]]]:
+    """Open the report, and note what it asks for and complains of."""
+    context = browser.new_context(viewport=WIDE, reduced_motion="reduce")  # type: ignore[arg-type]
+    page = context.new_page()
+    page.set_default_timeout(SECONDS * 1000)
+    noted: list[str] = []
+    page.on("console", lambda message: noted.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: noted.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: noted.append(f"dialog: {dialog.message}"))
+    page.on("request", lambda request: noted.append(f"request: {request.url[:200]}"))
+    page.goto(report.as_uri())
+    yield page, noted
+    context.close()
+
+
+@pytest.mark.parametrize("name", RESULTS)
 def test_page_is_self_contained_accessible_and_printable(
     browser: Browser, make: Callable[[str], Path], name: str
 ) -> None:
-    """Axe objects to nothing; printed, it is a PDF of A4 pages, light even for dark readers."""
+    """No request, complaint, or overflow; printed, A4 pages that are light for dark readers too."""
+    overflow = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     with opened(browser, make(name)) as (page, noted):
-        passes(page, noted, make(name))
+        for view, colors in each_view(page):
+            assert page.evaluate(overflow) == 0, view
+            assert objections(page, colors=colors) == [], view
+        assert noted == [f"request: {make(name).as_uri()}"]
         page.emulate_media(media="print", color_scheme="dark")
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert ground == "rgb(255, 255, 255)"
         pdf = page.pdf(prefer_css_page_size=True)
-        assert pdf.startswith(b"%PDF-")
         assert b"/MediaBox [0 0 594.95996 841.91998]" in pdf or b"/MediaBox [0 0 595" in pdf
 
 
-def test_first_screen_gives_the_answer_and_what_it_depends_on(
-    browser: Browser, make: Callable[[str], Path]
+SAID = ["7.2 years of experience", "between 3.6 and 10.9 years"]
+CARDS = ["What this is based on", "Before you quote this"]
+AHEAD = ["Fitter 2 is ahead of Fitter 1 by 3.1 years", "uniform prior"]
+
+
+@pytest.mark.parametrize(
+    ("name", "viewport", "texts"),
+    [("study", WIDE, SAID + CARDS), ("study", PHONE, SAID), ("systems", WIDE, AHEAD)],
+)
+def test_first_screen_gives_the_answer(
+    browser: Browser,
+    make: Callable[[str], Path],
+    name: str,
+    viewport: dict[str, int],
+    texts: list[str],
 ) -> None:
-    """Verdict, interval, and scale are in view; on a wide screen the heads of both cards, too."""
-    said = ["7.2 years of experience", "between 3.6 and 10.9 years", "years of experience"]
-    cards = ["What this is based on", "Before you quote this"]
-    with opened(browser, make("study")) as (page, _):
-        for viewport, texts in ((WIDE, said + cards), (PHONE, said)):
-            page.set_viewport_size(viewport)  # type: ignore[arg-type]
-            for text in texts:
-                box = page.get_by_text(text).filter(visible=True).first.bounding_box()
-                assert box is not None
-                assert box["y"] + box["height"] <= viewport["height"], text
+    """Verdict and interval are in view; on a wide screen what they depend on, too."""
+    with opened(browser, make(name)) as (page, _):
+        page.set_viewport_size(viewport)  # type: ignore[arg-type]
+        for text in texts:
+            box = page.get_by_text(text).filter(visible=True).first.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= viewport["height"], text
 
 
-def test_page_is_short(browser: Browser, make: Callable[[str], Path]) -> None:
+def test_page_is_short_and_brings_its_fonts(browser: Browser, make: Callable[[str], Path]) -> None:
     """At most 900 words and 4,500 pixels at a width of 1,280; the appendix opens by its link."""
     with opened(browser, make("study")) as (page, _):
-        page.set_viewport_size({"width": 1280, "height": 900})
+        page.evaluate("document.fonts.ready")
+        loaded = page.evaluate("[...document.fonts].map(font => `${font.family} ${font.status}`)")
+        assert {font.replace('"', "") for font in loaded} == {
+            "Inter loaded",
+            "Source Serif 4 loaded",
+        }
         assert len(page.inner_text("body").split()) <= 900
         assert page.evaluate("document.documentElement.scrollHeight") <= 4500
         rank = page.get_by_role("row", name="S5").first
-        assert not rank.is_visible()
+        expect(rank).to_be_hidden()
         page.get_by_role("link", name="Appendix").click()
-        assert rank.is_visible()
-
-
-def test_page_brings_its_fonts(browser: Browser, make: Callable[[str], Path]) -> None:
-    """Those of the pages of judges, whatever this computer has."""
-    loaded = "[...document.fonts].map(font => `${font.family.replaceAll('\"', '')} ${font.status}`)"
-    with opened(browser, make("study")) as (page, _):
-        page.evaluate("document.fonts.ready")
-        assert page.evaluate(loaded) == ["Inter loaded", "Source Serif 4 loaded"]
+        expect(rank).to_be_visible()
 
 
 # Of each figure that is shown: its place, and the place and size of its texts, as rendered.

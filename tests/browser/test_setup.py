@@ -10,9 +10,9 @@ from playwright.sync_api import expect
 
 from quem.cli import main
 from quem.studyfile.reading import read_study
+from tests.browser.judging import follow
 from tests.browser.test_dashboard import at_dashboard
 from tests.importing.made import write_tree
-from tests.trials.first_links import first_link
 from webjudge import open_site
 
 if TYPE_CHECKING:
@@ -41,17 +41,17 @@ def test_from_a_folder_to_the_first_link(browser: Browser, site: Site) -> None:
         page = dashboard.page
         assert page.url.endswith("/dashboard/setup")
         dashboard.check()
-        maria = page.get_by_role("row", name="maria")
-        maria.get_by_label("Experience of maria").fill("many")
-        expect(maria.get_by_label("a person")).to_be_checked()
-        page.locator("#save").click()
+        years = page.get_by_label("Experience of maria")
+        years.fill("many")
+        expect(page.get_by_role("row", name="maria").get_by_label("a person")).to_be_checked()
+        follow(page.locator("#save"))
         expect(page.get_by_role("alert")).to_contain_text("Check the highlighted fields")
         dashboard.check()
-        page.get_by_label("Experience of maria").fill("4,5")
+        years.fill("4,5")
         page.get_by_label("Your name").fill("Dr. Lena Marsh")
         page.get_by_label("Names of judges").fill("Amy Baxter\nBo Chen")
         expect(page.get_by_text("Not saved yet.")).to_be_visible()
-        page.get_by_role("button", name="Save", exact=True).click()
+        follow(page.locator("#save"))
         expect(page.locator(".said")).to_contain_text("maria: a person, 4.5 years")
         expect(page.get_by_text("Not saved yet.")).to_be_hidden()
         dashboard.check()
@@ -64,14 +64,13 @@ def test_from_a_folder_to_the_first_link(browser: Browser, site: Site) -> None:
         expect(page.get_by_text("Nothing is lacking.")).to_be_visible()
         dashboard.check()
         page.get_by_label("Institution").fill("ETH")
-        page.get_by_role("button", name="Open the study and show links").click()
-        page.get_by_role("button", name="Send anyway").click()
+        follow(page.get_by_role("button", name="Open the study and show links"))
+        follow(page.get_by_role("button", name="Send anyway"))
         expect(page.get_by_text("The study is open.")).to_be_visible()
         dashboard.check()
-        link = page.locator("input[value*='/j/']").first.input_value()
-        page.goto(link)
-        expect(page.get_by_text("I take part.")).to_be_visible()
-        expect(page.get_by_text("Dr. Lena Marsh")).to_be_visible()
+        page.goto(page.locator("input[value*='/j/']").first.input_value())
+        for text in ("I take part.", "Dr. Lena Marsh"):
+            expect(page.get_by_text(text)).to_be_visible()
     spec = read_study(site.path)
     assert [(s.id, s.experience) for s in spec.subjects] == [("maria", 4.5)]
     assert [judge.name for judge in spec.judges] == ["Amy Baxter", "Bo Chen"]
@@ -93,21 +92,20 @@ def test_nothing_typed_is_lost(browser: Browser, site: Site) -> None:
         expect(other.get_by_label("Names of judges")).to_have_value("Amy")
         page.get_by_label("Telephone").fill("123")
         other.get_by_label("Institution").fill("ETH")
-        other.locator("#save").click()
+        follow(other.locator("#save"))
         expect(other.locator(".said")).to_contain_text("Judge: Amy")
         expect(other.get_by_label("Telephone")).to_have_value("123")
         page.get_by_label("Title of the study").fill("Plans")
-        page.locator("#save").click()
+        follow(page.locator("#save"))
         expect(page.locator(".said")).to_contain_text("Title: Plans")
         expect(page.get_by_text("Not saved yet.")).to_be_hidden()
         # Whoever chooses "a system" after typing years may still change their mind.
         atlas = page.get_by_role("row", name="atlas")
         years = page.get_by_label("Experience of atlas")
         years.fill("3")
-        atlas.get_by_label("a system").check()
-        expect(years).to_have_value("")
-        atlas.get_by_label("a person").check()
-        expect(years).to_have_value("3")
+        for kind, value in (("a system", ""), ("a person", "3")):
+            atlas.get_by_label(kind).check()
+            expect(years).to_have_value(value)
         page.get_by_role("button", name="Discard").click()
         expect(years).to_have_value("")
         expect(page.get_by_text("Not saved yet.")).to_be_hidden()
@@ -115,9 +113,3 @@ def test_nothing_typed_is_lost(browser: Browser, site: Site) -> None:
     assert (spec.title, spec.organizer.institution, spec.organizer.phone) == ("Plans", "ETH", "123")
     assert [judge.name for judge in spec.judges] == ["Amy"]
     assert [(s.id, s.experience) for s in spec.subjects] == [("maria", 7)]
-
-
-def test_two_logs_in_two_commands(browser: Browser, tmp_path: Path) -> None:
-    """The trial that starts at the shell; the statements are in the logs."""
-    with browser.new_context() as context:
-        assert first_link("logs", tmp_path, context.new_page()) > 0

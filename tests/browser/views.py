@@ -1,8 +1,9 @@
-"""The windows and color schemes in which pages are looked at."""
+"""The windows and color schemes in which pages are looked at, and whether all is translated."""
 
 from __future__ import annotations
 
 import os
+import re
 from itertools import count, product
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,51 @@ if TYPE_CHECKING:
 
 WIDE = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
+# WCAG 1.4.10: as wide as a window of 1280 px at 400%.
+NARROW = {"width": 320, "height": 640}
 # Set it to look at every view, as ``nox -s trials -- views`` does.
 EVERY_VIEW = "QUEM_EVERY_VIEW"
 _SIZES = {"wide": WIDE, "phone": PHONE}
 _USUAL = {("wide", "light"), ("phone", "dark")}
 
+
+# All that a page says, also where it is hidden or only read out, but for names of keys, code, and
+# what is in another language.
+TEXTS = """() => {
+  const out = [document.title];
+  const skip = "script, style, template, kbd, code, [lang]:not(html)";
+  const walker = document.createTreeWalker(document.documentElement, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    if (!node.parentElement.closest(skip)) out.push(node.textContent);
+  }
+  for (const name of ["aria-label", "title", "alt", "placeholder"]) {
+    for (const one of document.querySelectorAll(`[${name}]`)) out.push(one.getAttribute(name));
+  }
+  return out;
+}"""
+# What sticks out of the window or of its box, or is cut off. How a solution begins may be.
+CLIPPED = """() => {
+  const out = [];
+  const mayEnd = ".snippet, .bar h1, #strip-order, .reader .meta, .pane .meta, .unseen, .skip"
+    + (innerWidth < 704 ? ", .compare-head .who, .compare-head .name" : "");  // for screen readers
+  for (const one of document.querySelectorAll("body *")) {
+    const hasText = [...one.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!hasText || !one.checkVisibility() || one.closest(mayEnd)) continue;
+    const box = one.getBoundingClientRect();
+    const isIn = one.closest("pre, .table-scroll, textarea");
+    const isOut = box.left < -1 || box.right > innerWidth + 1;
+    if (!isIn && isOut) out.push(["outside", one.outerHTML]);
+    for (let o = one; o && o !== document.body; o = o.parentElement) {
+      const style = getComputedStyle(o);
+      const isFull = o.scrollWidth > o.clientWidth + 1;
+      const cuts = o.matches(".btn") || ["hidden", "clip"].includes(style.overflowX);
+      if (isFull && cuts) out.push(["cut", o.outerHTML]);
+    }
+  }
+  return out;
+}"""
+# What stands on pages in Latin letters in every language.
+_KNOWN = re.compile(r"\b(?:UTC|a@example\.org|An ordinary plan|[0-9a-f]{10})\b")
 
 # Counts the pages that were looked at.
 _PAGES = count()
@@ -39,3 +80,12 @@ def each_view(page: Page) -> Iterator[tuple[str, bool]]:
         yield f"{size}-{scheme}", is_all or number == turn
     page.set_viewport_size(WIDE)  # type: ignore[arg-type]
     page.emulate_media(color_scheme="light")
+
+
+def look(page: Page, what: str) -> None:
+    """Find what is in English, and what does not fit."""
+    texts = [_KNOWN.sub("", text) for text in page.evaluate(TEXTS)]
+    assert [text for text in texts if re.search("[A-Za-z]{2}", text)] == [], what
+    assert page.evaluate(CLIPPED) == [], what
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= page.viewport_size["width"], what  # type: ignore[index]

@@ -3,35 +3,59 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from quem.cli import run
+from quem.cli import run as run_quem
+from tests.mail.smtp import MailHost
 from tests.served import write_judging_study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
     from pathlib import Path
 
-Outcome = tuple[int, str, str]
+
+class Outcome(NamedTuple):
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+    def refuses(self, *parts: object, code: int = 1) -> bool:
+        """Whether it ended with an error that says these things, and no result."""
+        said = " ".join(self.err.split())
+        told = all(str(part) in said for part in parts)
+        return (self.code, self.out) == (code, "") and told and "Traceback" not in self.err
+
+
+Command = Callable[..., Outcome]
 
 
 @pytest.fixture
-def quem_command(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Outcome]:
-    """Run a command; gives the exit code, stdout and stderr."""
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run a command in this process."""
     monkeypatch.delenv("QUEM_DATABASE_URL", raising=False)
 
     def command(*words: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["quem", *map(str, words)])
         with pytest.raises(SystemExit) as end:
-            run()
+            run_quem()
         assert isinstance(end.value.code, int)
-        return end.value.code, *capsys.readouterr()
+        return Outcome(end.value.code, *capsys.readouterr())
 
     return command
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
+    """A mail server that the environment names."""
+    with MailHost() as host:
+        for name, value in host.environment.items():
+            monkeypatch.setenv(name, value)
+        yield host
 
 
 @pytest.fixture

@@ -9,12 +9,13 @@ import re
 import subprocess
 import sys
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import select, update
 
-from quem.store.database import open_store, store_of
+from quem.store.database import open_store
 from quem.store.location import locate_database
 from quem.store.models import EventRow, LetterRow, PersonRow
 from quem.store.outbox import KINDS, claim, decide, letters_of, queue_letter
@@ -30,30 +31,93 @@ from quem.store.people import (
 from quem.store.studies import register_study
 from quem.studyfile.reading import read_study
 from tests.commands.sessions import close, hold_session
-from tests.mail.smtp import MailHost
 from tests.patience import SECONDS, until
 from tests.served import Served, write_judging_study
 from tests.trials.invitations import InvitationTrial
 from tests.webjudge.solving_sites import write_solving_study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.store.database import Store
+    from sqlalchemy.orm import Session
 
-Outcome = tuple[int, str, str]
+    from tests.commands.conftest import Command, Outcome
+    from tests.mail.smtp import MailHost
+
 STUDY = "made-up"
 LINK = re.compile(r"https://judging\.example\.org/j/([\w-]{32})")
+LATER = "450 4.2.0 later"
+
+
+@dataclass
+class Office:
+    """A study of three judges with addresses, its commands, and a mail server."""
+
+    run: Command
+    host: MailHost
+    study: Path
+    database: str | None = None
+
+    def invite(self, *judges: str, more: tuple[str, ...] = ()) -> Outcome:
+        """Invite those who have no invitation, or send a new one to those who are named."""
+        again = [word for judge in judges for word in ("--reissue", judge)]
+        place = ("--database", self.database) if self.database else ()
+        return self.run("links", "judges", self.study, "--mail", *again, *more, *place)
+
+    def answers(self, answer: str, judge: str = "") -> None:
+        """Let the mail server answer so to a judge or to all; letters to others are taken."""
+        self.host.answer = lambda to: answer if to.startswith(judge) else "250 OK"
+
+    def add_people(self, *judges: str) -> None:
+        """Give judges addresses such as j0@example.org."""
+        lines = [f"{judge},{judge.lower()}@example.org" for judge in judges]
+        self.study.with_name("people.csv").write_text("\n".join(["id,email", *lines, ""]))
+
+    @contextmanager
+    def store(self) -> Iterator[Session]:
+        """What is stored of the study and its judges, to be read and changed."""
+        store = open_store(locate_database(self.study, self.database))
+        with store.write() as c:
+            register_study(c, STUDY)
+            sync_people(c, STUDY, "judge", read_study(self.study).judges)
+            yield c
+        store.close()
+
+    @property
+    def letters(self) -> list[LetterRow]:
+        """The rows of the outbox."""
+        with self.store() as c:
+            return letters_of(c, STUDY, "judge")
+
+    def wait_days(self, days: float) -> None:
+        """Let all letters and links be older by some days."""
+        columns = LetterRow.due_at, LetterRow.made_at, LetterRow.sent_at, PersonRow.linked_at
+        with self.store() as c:
+            for column in columns:
+                table = column.class_
+                for key, at in c.execute(select(table.key, column).where(column.is_not(None))):
+                    earlier = {column.key: at - dt.timedelta(days=days)}
+                    c.execute(update(table).where(table.key == key).values(**earlier))
+
+    def whose(self) -> list[str | None]:
+        """Whom the links in the letters lead to, in the order of the letters."""
+        tokens = [LINK.findall(letter.get_content())[0] for letter in self.host.letters]
+        with self.store() as c:
+            people = [person_of_link(c, STUDY, "judge", token) for token in tokens]
+            return [person.id if person else None for person in people]
+
+    def receivers(self) -> dict[str, int]:
+        """How many letters each judge got."""
+        return {to.partition("@")[0]: count for to, count in self.host.receivers.items()}
 
 
 @pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
-    """A mail server that the environment names."""
-    with MailHost() as host:
-        for name, value in host.environment.items():
-            monkeypatch.setenv(name, value)
-        yield host
+def office(run: Command, host: MailHost, tmp_path: Path) -> Office:
+    """A study with the database beside it."""
+    office = Office(run, host, write_judging_study(tmp_path, judges=3, problems=2))
+    office.add_people("J0", "J1", "J2")
+    return office
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -65,257 +129,128 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return url
 
 
-def write_people(study: Path, *judges: str) -> None:
-    """Give judges addresses such as j0@example.org."""
-    lines = [f"{judge},{judge.lower()}@example.org" for judge in judges]
-    study.with_name("people.csv").write_text("\n".join(["id,email", *lines, ""]))
-
-
-@pytest.fixture
-def study(tmp_path: Path) -> Path:
-    """A study of three judges with addresses."""
-    path = write_judging_study(tmp_path, judges=3, problems=2)
-    write_people(path, "J0", "J1", "J2")
-    return path
-
-
-@pytest.fixture
-def invite(quem_command: Callable[..., Outcome], study: Path) -> Callable[..., Outcome]:
-    """Send invitations: to those who have none, or a new one to those who are named."""
-
-    def run(*judges: str) -> Outcome:
-        again = [word for judge in judges for word in ("--reissue", judge)]
-        return quem_command("links", "judges", study, "--mail", *again)
-
-    return run
-
-
-@contextmanager
-def opened(study: Path, database: str | None = None) -> Iterator[Store]:
-    """The study's store."""
-    store = store_of(locate_database(study, database), STUDY)
-    assert store is not None
-    try:
-        yield store
-    finally:
-        store.close()
-
-
-@contextmanager
-def opened_new(study: Path, database: str) -> Iterator[Store]:
-    """A new store of the study and its judges."""
-    store = open_store(locate_database(study, database))
-    try:
-        with store.write() as c:
-            register_study(c, STUDY)
-            sync_people(c, STUDY, "judge", read_study(study).judges)
-        yield store
-    finally:
-        store.close()
-
-
-def letters(study: Path, database: str | None = None) -> list[LetterRow]:
-    """The rows of the outbox."""
-    with opened(study, database) as store, store.read() as c:
-        return letters_of(c, STUDY, "judge")
-
-
-def wait_days(study: Path, days: float, database: str | None = None) -> None:
-    """Let all letters and links be older by some days."""
-    columns = LetterRow.due_at, LetterRow.made_at, LetterRow.sent_at, PersonRow.linked_at
-    with opened(study, database) as store, store.write() as c:
-        for column in columns:
-            table = column.class_
-            for key, at in c.execute(select(table.key, column).where(column.is_not(None))).all():
-                earlier = {column.key: at - dt.timedelta(days=days)}
-                c.execute(update(table).where(table.key == key).values(**earlier))
-
-
-def test_a_letter_is_sent_once(
-    quem_command: Callable[..., Outcome], host: MailHost, study: Path, database: str
-) -> None:
+def test_a_letter_is_sent_once(office: Office, database: str) -> None:
     """What is not accepted yet is delivered by a later run; nobody gets two, and links work."""
-    command = ("links", "judges", study, "--mail", "--database", database)
-    host.answer = lambda to: "450 4.2.0 j0@example.org: j0 later" if to[:2] == "j0" else "250 OK"
-    code, out, err = quem_command(*command)
+    office.database = database
+    office.answers(LATER, "j0")
+    code, out, err = office.invite()
     assert (code, out.count(": sent"), out.count(": due")) == (0, 2, 1)
-    assert "a run after" in err
-    assert "solutions are not reviewed; the report will say so" in err
-    host.answer = lambda _: "250 OK"
-    assert quem_command(*command)[1] == ""
-    wait_days(study, 1, database)
-    assert quem_command(*command)[1] == "J0: invitation: sent\n"
-    wait_days(study, 1, database)
-    assert quem_command(*command)[1] == ""
-    assert host.receivers == {f"j{n}@example.org": 1 for n in range(3)}
-    with opened(study, database) as store, store.read() as c:
-        for letter in host.letters:
-            (token,) = LINK.findall(letter.get_content())
-            judge = person_of_link(c, STUDY, "judge", token)
-            assert judge is not None
-            assert letter["To"].addresses[0].addr_spec == f"{judge.id.lower()}@example.org"
-            assert letter["To"].addresses[0].display_name == judge.name
-    ids = [letter["Message-ID"] for letter in host.letters]
-    assert {one.strip("<>").partition("@")[0] for one in ids} == {
-        letter.message_id for letter in letters(study, database)
-    }
+    assert "solutions are not reviewed" in err
+    office.answers("250 OK")
+    assert office.invite().out == ""
+    office.wait_days(1)
+    assert office.invite().out == "J0: invitation: sent\n"
+    office.wait_days(1)
+    assert office.invite().out == ""
+    assert office.receivers() == {"j0": 1, "j1": 1, "j2": 1}
+    assert office.whose() == ["J1", "J2", "J0"]
+    for letter, judge in zip(office.host.letters, ("J1", "J2", "J0"), strict=True):
+        assert letter["To"].addresses[0].display_name == f"Judge {judge[1]}"
+        assert letter["To"].addresses[0].addr_spec == f"{judge.lower()}@example.org"
+    ids = [letter["Message-ID"].strip("<>").partition("@")[0] for letter in office.host.letters]
+    assert set(ids) == {letter.message_id for letter in office.letters}
 
 
-def test_headers(
-    invite: Callable[..., Outcome],
-    host: MailHost,
-    study: Path,
-) -> None:
-    """Letters are plain text in ASCII on their way, and no machine answers them."""
-    study.write_text(
-        study.read_text().replace("Made up", "Über Pläne")
-        + "organizer: {name: Zoë, email: zoe@example.net}\n"
-    )
-    assert invite("J1")[0] == 0
-    (letter,) = host.letters
-    assert letter["Subject"] == "Über Pläne"
-    assert letter["Auto-Submitted"] == "auto-generated"
-    assert letter["Reply-To"].addresses[0].addr_spec == "zoe@example.net"
-    assert letter["Date"].datetime.tzinfo is not None
-    assert letter.get_content_type() == "text/plain"
-    assert letter["Content-Transfer-Encoding"] == "quoted-printable"
-    assert letter.as_bytes().isascii()
-    assert "“Über Pläne”" in letter.get_content()
-    assert letter["List-Unsubscribe"] is None
-
-
-def test_what_is_refused_has_failed(
-    invite: Callable[..., Outcome], host: MailHost, study: Path
-) -> None:
+def test_what_is_refused_has_failed(office: Office) -> None:
     """It is not tried again until somebody names the judge; their link is as it was."""
-    host.answer = lambda to: "550 no j0, no j0@example.org" if to[:2] == "j0" else "250 OK"
-    code, _, err = invite()
-    assert code == 1
-    assert "error: J0: invitation: failed: 550 no (address), no (address)" in err
-    wait_days(study, 1)
-    assert invite()[0] == 0
-    with opened(study) as store, store.read() as c:
+    office.answers("550 no j0, no j0@example.org", "j0")
+    code, _, err = office.invite()
+    assert (code, "error: J0: invitation: failed: 550 no (address), no (address)" in err) == (1, 1)
+    office.wait_days(1)
+    assert office.invite().code == 0
+    with office.store() as c:
         assert not person_named(c, STUDY, "judge", "J0").has_link
-    host.answer = lambda _: "250 OK"
-    assert invite("J0")[1] == "J0: invitation: sent\n"
-    assert set(host.receivers.values()) == {1}
-    # A new link that is refused leaves the one that they have.
-    host.answer = lambda _: "550 no"
-    assert invite("J0")[0] == 1
-    token = LINK.findall(host.letters[-1].get_content())[0]
-    with opened(study) as store, store.read() as c:
-        assert person_of_link(c, STUDY, "judge", token) is not None
+    office.answers("250 OK")
+    assert office.invite("J0").out == "J0: invitation: sent\n"
+    assert office.receivers() == {"j0": 1, "j1": 1, "j2": 1}
+    office.answers("550 no")
+    assert office.invite("J0").code == 1
+    assert office.whose()[-1] == "J0"
 
 
-def test_the_fifth_try_is_the_last(
-    invite: Callable[..., Outcome], host: MailHost, study: Path
-) -> None:
+def test_the_fifth_try_is_the_last(office: Office) -> None:
     """A server that is never ready is asked five times, each time later."""
-    host.answer = lambda _: "451 later"
+    office.answers(LATER)
     waits = []
     for _ in range(4):
-        assert invite("J0")[0] == 0
-        (letter,) = letters(study)
+        assert office.invite("J0").code == 0
+        (letter,) = office.letters
         waits.append(round((letter.due_at - letter.made_at).total_seconds() / 60) % 1440)
-        wait_days(study, 1)
+        office.wait_days(1)
     assert waits == [5, 30, 120, 480]
-    assert invite("J0")[0] == 1
-    assert letters(study)[0].state == "failed"
-    assert letters(study)[0].tries == 5
+    assert office.invite("J0").code == 1
+    assert [(letter.state, letter.tries) for letter in office.letters] == [("failed", 5)]
 
 
-def test_a_lost_connection_is_never_made_good(
-    invite: Callable[..., Outcome], host: MailHost, study: Path
-) -> None:
-    """Nobody knows whether the letter arrived: only an organizer has it sent again."""
-    host.drops = True
-    code, out, err = invite("J0")
-    assert (code, out) == (1, "")
-    assert "error: J0: invitation: failed: nobody knows" in err
-    host.drops = False
-    wait_days(study, 1)
-    write_people(study, "J0", "J1", "J2")
-    assert "J0" not in invite()[1]
-    with opened(study) as store, store.write() as c:
-        decide(c, STUDY, letters(study)[0].message_id, "again", "shell")
-    assert invite()[1] == "J0: invitation: sent\n"
-
-
-def test_what_was_being_sent_has_failed(
-    invite: Callable[..., Outcome], host: MailHost, study: Path
-) -> None:
-    """A letter whose sender was killed is not sent again, also if it had not left."""
-    assert invite("J1")[0] == 0
-    with opened(study) as store, store.write() as c:
-        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J0").key, "invitation")
+def test_a_letter_of_unknown_fate_is_never_made_good(office: Office) -> None:
+    """After a lost connection, or a kill of the sender, only an organizer has it sent again."""
+    office.host.drops = True
+    assert office.invite("J0").refuses("error: J0: invitation: failed: nobody knows")
+    office.host.drops = False
+    office.wait_days(1)
+    assert "J0" not in office.invite().out
+    with office.store() as c:
+        (unknown,) = (one for one in letters_of(c, STUDY, "judge") if one.state != "sent")
+        decide(c, STUDY, unknown.message_id, "again", "shell")
+    assert office.invite().out == "J0: invitation: sent\n"
+    with office.store() as c:
+        judge = person_named(c, STUDY, "judge", "J1")
+        (sent,) = (one for one in letters_of(c, STUDY, "judge") if one.person_key == judge.key)
+        queue_letter(c, STUDY, judge.key, "invitation", sent)
         assert claim(c, STUDY, KINDS)
         assert claim(c, STUDY, KINDS) is None
-    assert invite("J0")[1] == ""
-    wait_days(study, 1)
-    assert "J0: invitation: nobody knows" in invite("J2")[2]
-    assert set(host.receivers) == {"j1@example.org", "j2@example.org"}
-    assert invite("J0")[1] == "J0: invitation: sent\n"
+    assert office.invite("J1").out == ""
+    office.wait_days(1)
+    assert "J1: invitation: nobody knows" in office.invite("J2").err
+    assert office.receivers() == {"j0": 1, "j1": 1, "j2": 2}
 
 
-def test_a_letter_that_cannot_be_written_has_failed(
-    quem_command: Callable[..., Outcome], host: MailHost, study: Path, database: str
-) -> None:
+def test_a_letter_that_cannot_be_written_has_failed(office: Office) -> None:
     """The others are sent all the same, and nobody got a link for nothing."""
-    write_people(study, "J1", "J2")
-    with opened_new(study, database) as store, store.write() as c:
+    office.add_people("J1", "J2")
+    with office.store() as c:
         queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J0").key, "invitation")
-    code, out, err = quem_command("links", "judges", study, "--mail", "--database", database)
+    code, out, err = office.invite()
     assert (code, out.count(": sent")) == (1, 2)
     assert "error: J0: invitation: failed: there is no email address of J0" in err
-    with opened(study, database) as store, store.read() as c:
+    with office.store() as c:
         assert not person_named(c, STUDY, "judge", "J0").has_link
-    assert set(host.receivers) == {"j1@example.org", "j2@example.org"}
+    assert office.receivers() == {"j1": 1, "j2": 1}
 
 
-def test_all_are_invited_again(
-    quem_command: Callable[..., Outcome],
-    invite: Callable[..., Outcome],
-    host: MailHost,
-    study: Path,
-) -> None:
+def test_all_are_invited_again(office: Office) -> None:
     """Whose letter was sent or failed gets another with a new link; nobody else does."""
-    assert quem_command("links", "judges", study, "--again")[0] == 2
-    assert invite("J1")[0] == 0
-    host.answer = lambda _: "550 no"
-    assert invite("J0")[0] == 1
-    host.answer = lambda _: "250 OK"
-    command = ("links", "judges", study, "--mail", "--again")
-    assert "J2" not in quem_command(*command, "--dry-run")[1]
-    assert quem_command(*command)[1] == "J0: invitation: sent\nJ1: invitation: sent\n"
-    assert host.receivers == {"j0@example.org": 1, "j1@example.org": 2}
-    links = [LINK.findall(letter.get_content()) for letter in host.letters]
-    with opened(study) as store, store.read() as c:
-        found = [person_of_link(c, STUDY, "judge", token) is not None for (token,) in links]
-    assert found == [False, True, True]
+    assert office.invite("J1").code == 0
+    office.answers("550 no")
+    assert office.invite("J0").code == 1
+    office.answers("250 OK")
+    assert "J2" not in office.invite(more=("--again", "--dry-run")).out
+    assert office.invite(more=("--again",)).out == "J0: invitation: sent\nJ1: invitation: sent\n"
+    assert office.receivers() == {"j0": 1, "j1": 2}
+    assert office.whose() == [None, "J0", "J1"]
 
 
 def test_two_commands_and_a_server_at_once(
-    host: MailHost, tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+    run: Command, host: MailHost, tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever sends: everybody gets one letter."""
-    judges = [f"J{n}" for n in range(12)]
-    study = write_judging_study(tmp_path, judges=len(judges))
-    write_people(study, *judges)
-    with opened_new(study, database) as store, store.write() as c:
+    judges = [f"J{n}" for n in range(8)]
+    office = Office(run, host, write_judging_study(tmp_path, judges=len(judges)), database)
+    office.add_people(*judges)
+    with office.store() as c:
         for judge in people_of(c, STUDY, "judge"):
             assert queue_letter(c, STUDY, judge.key, "invitation")
             assert not queue_letter(c, STUDY, judge.key, "invitation")
     monkeypatch.setenv("QUEM_MAIL_RATE", "20")
     command = [sys.executable, "-c", "from quem.cli import run; run()", "links", "judges"]
-    command += [str(study), "--mail", "--database", database]
+    command += [str(office.study), "--mail", "--database", database]
     running = [subprocess.Popen(command, env=os.environ) for _ in range(2)]
     url = ("--url", "http://judging.example.org:80")
-    with Served(study, database, arguments=url) as served:
+    with Served(office.study, database, arguments=url):
         assert [one.wait(SECONDS) for one in running] == [0, 0]
         until(lambda: sum(host.receivers.values()) >= len(judges), "all letters")
-        served.stop()
-    assert host.receivers == {f"{judge.lower()}@example.org": 1 for judge in judges}
-    assert {letter.state for letter in letters(study, database)} == {"sent"}
+    assert office.receivers() == {judge.lower(): 1 for judge in judges}
+    assert {letter.state for letter in office.letters} == {"sent"}
 
 
 def test_a_killed_command_sends_nothing_twice(tmp_path: Path) -> None:
@@ -325,191 +260,132 @@ def test_a_killed_command_sends_nothing_twice(tmp_path: Path) -> None:
     assert trial.run()["unknown"] <= 2
 
 
-def test_no_link_or_address_is_kept(
-    quem_command: Callable[..., Outcome],
-    invite: Callable[..., Outcome],
-    host: MailHost,
-    study: Path,
-    tmp_path: Path,
-) -> None:
+def test_no_link_or_address_is_kept(office: Office, tmp_path: Path) -> None:
     """Neither database, log, trail, export, nor result holds an address or what opens a link."""
-    host.answer = lambda to: "450 later, j2@example.org" if to[:2] == "j2" else "250 OK"
-    text = study.read_text()
-    study.write_text(text.replace("name: Judge 0}", "name: Judge 0, email: j0@example.org}"))
-    outcome = invite()
-    tokens = [LINK.findall(letter.get_content())[0] for letter in host.letters]
+    office.answers("450 later, j2@example.org", "j2")
+    text = office.study.read_text()
+    office.study.write_text(text.replace("Judge 0}", "Judge 0, email: j0@example.org}"))
+    said = "".join(office.invite()[1:])
+    tokens = [LINK.findall(letter.get_content())[0] for letter in office.host.letters]
     assert len(tokens) == 2
-    with opened(study) as store:
-        hold_session(study).close()
-        with store.read() as c:
-            trail = repr(c.execute(select(EventRow.what, EventRow.detail)).all())
-        files = [*tmp_path.glob("study.sqlite3*")]
+    hold_session(office.study).close()
+    with office.store() as c:
+        trail = repr(c.execute(select(EventRow.what, EventRow.detail)).all())
+        files = [*tmp_path.glob("study.sqlite3*")]  # the log beside it too
         assert len(files) > 1
         stored = b"".join(path.read_bytes() for path in files)
-    close(study)
+    close(office.study)
     exported = tmp_path / "exported"
-    assert quem_command("export", study, "--out", exported)[0] == 0
-    result = quem_command("analyze", study, "--json")[1]
-    written = b"".join(p.read_bytes() for p in exported.rglob("*") if p.is_file())
-    everything = (stored + written).decode(errors="replace") + trail + result + "".join(outcome[1:])
-    assert written
+    assert office.run("export", office.study, "--out", exported).code == 0
+    written = b"".join(p.read_bytes() for p in exported.iterdir())
+    said += office.run("analyze", office.study, "--json").out
     assert "mail" in trail
-    for secret in (*tokens, "@example.org"):
-        assert secret not in everything
+    everything = (stored + written).decode(errors="replace") + trail + said
+    assert [one for one in (*tokens, "@example.org") if one in everything] == []
 
 
-@pytest.mark.parametrize(
-    ("more", "people", "environment", "words", "messages"),
-    [
-        ("", "id,email\nJ0,a@b.org\n", {}, (), ["J1: has no email address", "J2: has no email"]),
-        ("", "", {"QUEM_SMTP": "http://mail.example.org"}, (), ["QUEM_SMTP: is not the address"]),
-        ("", "", {"QUEM_SMTP": "smtp://mail.example.org"}, (), ["QUEM_SMTP: is without TLS"]),
-        ("", "", {"QUEM_SMTP": "smtps://a:b@mail.example.org"}, (), ["holds a password"]),
-        ("", "", {"QUEM_SMTP": "smtps://a@mail.example.org"}, (), ["QUEM_SMTP_PASSWORD: is not"]),
-        (
-            "",
-            "",
-            {"QUEM_SMTP": "smtps://m:99999", "QUEM_MAIL_FROM": "Amy", "QUEM_MAIL_RATE": "x"},
-            (),
-            ["QUEM_SMTP: is not", "QUEM_MAIL_FROM: 'Amy'", "QUEM_MAIL_RATE: 'x'"],
-        ),
-        ("", "", {"QUEM_SMTP": "smtps://[::1"}, (), ["QUEM_SMTP: is not the address"]),
-        (
-            "",
-            "",
-            {"QUEM_SMTP": "smtps://a@m", "QUEM_SMTP_PASSWORD": "pässwörd"},
-            (),
-            ["ASCII characters only"],
-        ),
-        ("", "", {"QUEM_SMTP": ""}, (), ["no mail server: set QUEM_SMTP"]),
-        ("", "", {"QUEM_SMTP": "smtp://127.0.0.1:1"}, (), ["mail server 127.0.0.1:1:"]),
-        ("", "", {"QUEM_URL": ""}, (), ["--url is missing"]),
-        ("", "", {"QUEM_URL": "http://127.0.0.1:8080"}, (), ["--url: links that begin with"]),
-        ("", "", {"QUEM_URL": "http://localhost."}, (), ["--url: links that begin with"]),
-        ("", "", {}, ("--reissue", "J9"), ["there is no judge 'J9'"]),
-        ("", "id,mail\n", {}, (), ["people.csv:1: the first line has to be id,email"]),
-        ("", "id,email\nJ0,a@b\nJ0,a@c\n", {}, (), ["people.csv:3: J0: is named twice"]),
-        ("", "id,email,role\nJ0,a@b,juge\n", {}, (), ["people.csv:2: J0: 'juge' is not a role"]),
-        ("", 'id,email,name\nJ0,a@b,"A\nBcc: c@d"\n', {}, (), ["J0: must be one line"]),
-        ("", "id,email,name\nJ0,a@b,=?utf-8?q?a?=\n", {}, (), ["people.csv:2: J0: has =?"]),
-        ("", 'id,email\nJ0,"a@b\nBcc: c@d"\n', {}, (), ["J0: must be one line"]),
-        (
-            "",
-            "id;email\nJ0;a..b@c.org\nJ1;b@c\nJ2;b@d\n",
-            {},
-            (),
-            ["J0: 'a..b@c.org' is not an email"],
-        ),
-        ("invitation: {text: none.md}", "", {}, (), ["there is no file 'none.md'"]),
-        (
-            "invitation: {text: invite.md}",
-            "",
-            {},
-            (),
-            ["invite.md:3:6: {nam}: unknown field", "did you mean name", "invite.md:4:1: {due}"],
-        ),
-        ("invitation: {text: plain.md}", "", {}, (), ["plain.md: has no {link}"]),
-    ],
-)
+MISTAKES = [
+    ("environment", "QUEM_SMTP=", "no mail server: set QUEM_SMTP"),
+    ("environment", "QUEM_SMTP=http://mail.example.org", "QUEM_SMTP: is not the address"),
+    ("environment", "QUEM_SMTP=smtps://[::1", "QUEM_SMTP: is not the address"),
+    ("environment", "QUEM_SMTP=smtp://mail.example.org", "QUEM_SMTP: is without TLS"),
+    ("environment", "QUEM_SMTP=smtps://a:b@mail.example.org", "holds a password"),
+    ("environment", "QUEM_SMTP=smtps://a@mail.example.org", "QUEM_SMTP_PASSWORD: is not"),
+    ("environment", "QUEM_SMTP=smtps://a@m QUEM_SMTP_PASSWORD=pässwörd", "ASCII characters only"),
+    ("environment", "QUEM_SMTP=smtp://127.0.0.1:1", "mail server 127.0.0.1:1:"),
+    ("environment", "QUEM_SMTP=smtps://m:99999 QUEM_MAIL_FROM=Amy", "QUEM_MAIL_FROM: 'Amy'"),
+    ("environment", "QUEM_SMTP=smtps://m:99999 QUEM_MAIL_RATE=x", "QUEM_MAIL_RATE: 'x'"),
+    ("environment", "QUEM_URL=", "--url is missing"),
+    ("environment", "QUEM_URL=http://127.0.0.1:8080", "--url: links that begin with"),
+    ("environment", "QUEM_URL=http://localhost.", "--url: links that begin with"),
+    ("people.csv", "id,email\nJ0,a@b.org\n", "J1: has no email address"),
+    ("people.csv", "id,mail\n", "people.csv:1: the first line has to be id,email"),
+    ("people.csv", "id,email\nJ0,a@b\nJ0,a@c\n", "people.csv:3: J0: is named twice"),
+    ("people.csv", "id,email,role\nJ0,a@b,juge\n", "people.csv:2: J0: 'juge' is not a role"),
+    ("people.csv", 'id,email,name\nJ0,a@b,"A\nBcc: c@d"\n', "J0: must be one line"),
+    ("people.csv", "id,email,name\nJ0,a@b,=?utf-8?q?a?=\n", "people.csv:2: J0: has =?"),
+    ("people.csv", 'id,email\nJ0,"a@b\nBcc: c@d"\n', "J0: must be one line"),
+    ("people.csv", "id;email\nJ0;a..b@c.org\nJ1;b@c\nJ2;b@d\n", "J0: 'a..b@c.org' is not an email"),
+    ("none.md", "", "there is no file 'none.md'"),
+    ("invite.md", "\nDear {nam},\n{link}\n", "invite.md:2:6: {nam}: unknown field"),
+    ("invite.md", "{due} {link}\n", "invite.md:1:1: {due}"),
+    ("invite.md", "Hi {name}!\n", "invite.md: has no {link}"),
+]
+
+
+@pytest.mark.parametrize(("place", "content", "message"), MISTAKES)
 def test_mistakes_come_before_the_first_letter(
-    quem_command: Callable[..., Outcome],
-    host: MailHost,
-    study: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    more: str,
-    people: str,
-    environment: dict[str, str],
-    words: tuple[str, ...],
-    messages: list[str],
+    office: Office, monkeypatch: pytest.MonkeyPatch, place: str, content: str, message: str
 ) -> None:
-    """Each mistake is one clear message, and nothing is sent."""
-    study.with_name("invite.md").write_text("Hi {name}!\n\nDear {nam},\n{due} {link}\n")
-    study.with_name("plain.md").write_text("Hi {name}!\n")
-    study.write_text(f"{study.read_text()}{more}\n")
-    if people:
-        study.with_name("people.csv").write_text(people)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    code, _, err = quem_command("links", "judges", study, "--mail", *words)
-    assert code == 1
-    for message in messages:
-        assert message in err
-    lines = [line for line in err.splitlines() if "are not reviewed" not in line]
+    """In settings, the table of people, or the text: one clear message, and nothing is sent."""
+    if place == "environment":
+        for setting in content.split(" "):
+            monkeypatch.setenv(*setting.split("=", 1))
+    elif content:
+        office.study.with_name(place).write_text(content)
+    if place.endswith(".md"):
+        office.study.write_text(f"{office.study.read_text()}invitation: {{text: {place}}}\n")
+        assert office.run("check", office.study).refuses(message)
+    outcome = office.invite()
+    assert outcome.refuses(message)
+    lines = [line for line in outcome.err.splitlines() if "are not reviewed" not in line]
     assert all(line.startswith("error: ") for line in lines)
-    assert not host.letters
+    assert not office.host.letters
 
 
-def test_own_text(
-    quem_command: Callable[..., Outcome],
-    invite: Callable[..., Outcome],
-    host: MailHost,
-    study: Path,
-) -> None:
+def test_own_text(office: Office) -> None:
     """The organizer's text has subject, fields, and translations; other braces stay."""
-    folder = study.with_name("judging")
+    folder = office.study.with_name("judging")
     folder.mkdir()
     text = "Dear {name}: {title}, {minutes} min, {due}\n{link}\n{ .\n"
     (folder / "invite.md").write_text(f"Subject: Please judge, {{name}}\n\n{text}")
     (folder / "invite.de.md").write_text("Bitte bis {due}: {link}\n")
-    named = study.read_text().replace("name: Judge 2}", "name: Judge 2, language: de}")
+    named = office.study.read_text().replace("Judge 2}", "Judge 2, language: de}")
     own = "invitation: {text: judging/invite.md}\ndeadline: 2031-05-03\nminutes: 25\n"
-    study.write_text(named + own)
-    for judge in ("J1", "J2"):
-        assert invite(judge)[0] == 0
-    english, german = host.letters
+    office.study.write_text(named + own)
+    assert office.invite("J1", "J2").code == 0
+    english, german = office.host.letters
     assert english["Subject"] == "Please judge, Judge 1"
     assert LINK.sub("LINK", english.get_content()) == (
         "Dear Judge 1: Made up, 25 min, 3 May 2031\nLINK\n{ .\n"
     )
     assert german["Subject"] == "Made up"
     assert german.get_content().startswith("Bitte bis 3. Mai 2031: https://")
-    assert invite("J1")[0] == 0
-    assert "This link replaces the one that we sent you" in host.letters[-1].get_content()
+    assert office.invite("J1").code == 0
+    assert "This link replaces the one" in office.host.letters[-1].get_content()
     (folder / "invite.de.md").write_text("Bitte {links}\n")
-    for code, _, err in (quem_command("check", study), invite()):
-        assert code == 1
-        assert "judging/invite.de.md:1:7: {links}: unknown field" in err
+    assert office.invite().refuses("judging/invite.de.md:1:7: {links}: unknown field")
 
 
-def test_a_dry_run_does_nothing(
-    quem_command: Callable[..., Outcome], host: MailHost, study: Path
-) -> None:
-    """It names who would get what, and shows a letter."""
-    code, out, _ = quem_command("links", "judges", study, "--mail", "--dry-run", "--reissue", "J2")
+def test_a_dry_run_does_nothing(office: Office, tmp_path: Path) -> None:
+    """It names who would get what, and shows a letter, of people who solve with their link."""
+    code, out, _ = office.invite("J2", more=("--dry-run",))
     assert code == 0
     assert out.startswith("J2  j2@example.org  invitation\n\nSubject: Made up\n\nDear Judge 2,")
-    assert not letters(study)
-    assert not host.letters
-
-
-def test_a_dry_run_shows_what_a_subject_gets(
-    quem_command: Callable[..., Outcome], tmp_path: Path
-) -> None:
-    """The link is that of people who solve."""
-    study = write_solving_study(tmp_path, people=("S1",))
+    assert not office.letters
+    assert not office.host.letters
+    assert office.invite("J9").refuses("there is no judge 'J9'")
+    (tmp_path / "solved").mkdir()
+    study = write_solving_study(tmp_path / "solved", people=("S1",))
     study.with_name("people.csv").write_text("id,email,role\nS1,s1@example.org,subject\n")
-    code, _, err = quem_command("links", "judges", study, "--mail", "--dry-run")
-    assert (code, "people still solve" in err) == (1, True)
-    code, out, _ = quem_command("links", "people", study, "--mail", "--dry-run")
-    assert code == 0
-    assert "https://.../p/..." in out
+    words = (study, "--mail", "--dry-run")
+    assert office.run("links", "judges", *words).refuses("people still solve")
+    assert "/p/..." in office.run("links", "people", *words).out
 
 
-def test_nobody_is_written_to_against_their_will(
-    invite: Callable[..., Outcome], host: MailHost, study: Path
-) -> None:
+def test_nobody_is_written_to_against_their_will(office: Office) -> None:
     """Who declined or was erased gets no letter; a link that was revoked is made when asked for."""
-    host.answer = lambda to: "450 j2@example.org" if to[:2] == "j2" else "250 OK"
-    assert invite()[0] == 0
-    with opened(study) as store, store.write() as c:
+    office.answers("450 j2@example.org", "j2")
+    assert office.invite().code == 0
+    with office.store() as c:
         decline(c, person_named(c, STUDY, "judge", "J0"))
         revoke_link(c, person_named(c, STUDY, "judge", "J1"), "shell")
-    wait_days(study, 3)
-    with opened(study) as store, store.write() as c:
+    office.wait_days(3)
+    with office.store() as c:
         erase(c, person_named(c, STUDY, "judge", "J2"), "shell")
-    host.letters.clear()
-    assert invite()[1] == ""
-    assert "450" not in "".join(letter.error for letter in letters(study))
-    assert invite("J0")[1:] == ("", "J0: no invitation is due\n0 sent.\n")
-    assert invite("J1")[1] == "J1: invitation: sent\n"
-    assert set(host.receivers) == {"j1@example.org"}
+    office.host.letters.clear()
+    assert office.invite().out == ""
+    assert "450" not in "".join(letter.error for letter in office.letters)
+    assert office.invite("J0") == (0, "", "J0: no invitation is due\n0 sent.\n")
+    assert office.invite("J1").out == "J1: invitation: sent\n"
+    assert office.receivers() == {"j1": 1}

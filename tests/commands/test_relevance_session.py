@@ -12,10 +12,9 @@ from quem.store.state import State
 from tests.commands.sessions import close, hold_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
-    from tests.commands.conftest import Outcome
+    from tests.commands.conftest import Command
 
 CASES = ("a", "b", "c")
 
@@ -64,18 +63,13 @@ def study(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_closed_session_is_analyzed(study: Path, quem_command: Callable[..., Outcome]) -> None:
+def test_a_closed_session_is_analyzed(study: Path, run: Command) -> None:
     """Open, it is refused; closed, its grades are those of the judges, repeats apart."""
     close(study, state="open")
-    code, _, err = quem_command("analyze", study)
-    assert code == 1
-    assert "the judging session is still open; close it" in err
-    assert quem_command("check", study)[1].endswith(
-        "rankings hidden until the judging session is closed\n"
-    )
+    assert run("analyze", study).refuses("the judging session is still open; close it")
+    assert "rankings hidden until the judging session is closed" in run("check", study).out
     close(study)
-    loaded = quem.load_study(study, kind="relevance")
-    result = quem.analyze(loaded, samples=0)
+    result = quem.analyze(quem.load_study(study, kind="relevance"), samples=0)
     rows = result.table("judgments").astype(str).to_numpy().tolist()
     expected = [
         [f"http://q/{problem}", f"http://c/{case}", f"J{judge}", grade]
@@ -90,23 +84,17 @@ def test_a_closed_session_is_analyzed(study: Path, quem_command: Callable[..., O
     assert judges["n_cannot"].to_dict() == {"J1": 0, "J2": 2, "J3": 0}
     assert judges["n_repeated"].to_dict() == {"J1": 3, "J2": 2, "J3": 3}
     assert (judges["same_again"] == 1).all()
-    code, out, _ = quem_command("check", study)
-    assert code == 0
-    assert "3 judges, 2 queries, 6 candidates" in out
+    assert "3 judges, 2 queries, 6 candidates" in run("check", study).out
 
 
-def test_a_candidate_that_is_removed_is_left_out(
-    study: Path, quem_command: Callable[..., Outcome]
-) -> None:
+def test_a_candidate_that_is_removed_is_left_out(study: Path, run: Command) -> None:
     """With a warning, and only where it was removed."""
     close(study)
     table = study.with_name("candidates.csv")
-    table.write_text("".join(
-        line for line in table.read_text().splitlines(keepends=True) if not line.startswith("p1,b")
-    ))  # fmt: skip
+    rows = table.read_text().splitlines(keepends=True)
+    table.write_text("".join(row for row in rows if not row.startswith("p1,b")))
     result = quem.analyze(quem.load_study(study, kind="relevance"), samples=0)
     assert len(result.table("consensus")) == 5
     (study.parent / "solutions/p1/a.md").write_text("Changed.\n")
-    code, _, err = quem_command("analyze", study, "--json")
-    assert code == 0
-    assert "warning: solutions-changed: a on p1" in err
+    code, _, err = run("analyze", study, "--json")
+    assert (code, "warning: solutions-changed: a on p1" in err) == (0, True)

@@ -16,32 +16,31 @@ import quem
 import quem.kinds
 from quem.errors import QuemError
 from quem.parallel import Workers
+from tests.examples import study_with, write_study
 from tests.patience import SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from tests.commands.conftest import Command
 
 CASES = "id,color,size,fault\na,red,1,x\nb,red,2,x\nc,blue,3,y\nd,blue,4,y\n"
 RETRIEVAL: dict[str, Any] = {
     "kind": "retrieval",
     "cases": "cases.csv",
     "queries": "leave-one-out",
-    "retrievers": [{"id": "all", "linear": {}}, {"id": "own", "python": ""}],
+    "retrievers": [{"id": "all", "linear": {}}, {"id": "own", "python": "ENTRY"}],
     "ground_truth": "all",
     "analysis": {"samples": 0},
 }
 DIALOGUE: dict[str, Any] = {
     "kind": "dialogue",
     "cases": {"file": "cases.csv", "class": "fault", "id": "id"},
-    "strategies": ["DD", {"name": "own", "function": "own:distances"}],
+    "strategies": ["DD", {"name": "own", "function": "ENTRY"}],
     "users": ["DL"],
     "analysis": {"samples": 0, "orders": 1},
 }
 # Every place of a study file that names code.
-PLACES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
-    "retrievers[2].python": (RETRIEVAL, ("retrievers", 1, "python")),
-    "strategies[2].function": (DIALOGUE, ("strategies", 1, "function")),
-}
+PLACES = {"retrievers[2].python": RETRIEVAL, "strategies[2].function": DIALOGUE}
+OWN_NAMES = dict(zip(PLACES, ("own:retrieve", "own:distances"), strict=True))
 # Marks that it ran, then offers every function that a study can name.
 OWN = """
 import os, subprocess
@@ -56,17 +55,12 @@ def distances(cases, answers):
 """
 
 
-def stranger(folder: Path, place: str, entry: str, *, own: str = OWN) -> Path:
+def stranger(folder: Path, place: str, entry: str = "", *, own: str = OWN) -> Path:
     """Write a study that names a function at a place, and `own.py` beside it."""
-    content, keys = PLACES[place]
-    content = yaml.safe_load(yaml.safe_dump(content))
-    part = content
-    for key in keys[:-1]:
-        part = part[key]
-    part[keys[-1]] = entry
-    (folder / "cases.csv").write_text(CASES, encoding="utf-8")
-    (folder / "own.py").write_text(own, encoding="utf-8")
-    (folder / "study.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    content = yaml.safe_dump(PLACES[place], sort_keys=False)
+    (folder / "cases.csv").write_text(CASES)
+    (folder / "own.py").write_text(own)
+    (folder / "study.yaml").write_text(content.replace("ENTRY", entry or OWN_NAMES[place]))
     return folder / "study.yaml"
 
 
@@ -76,22 +70,18 @@ FOREIGN = {
     "quem.io.text:shown": "there is no file quem/io/text.py in the study's folder",
     "..outside:run": "'..outside:run' does not name a Python function",
     "../outside:run": "'../outside:run' does not name a Python function",
-    "linked:run": "linked.py is a link to a file outside the study's folder; copy the file",
-    "pack.outside:run": "pack/outside.py is a link to a file outside the study's folder",
-    "own:subprocess.Popen": "comes from subprocess, outside the study's folder; name a function",
-    "own:system": "outside the study's folder; name a function that is written in the file",
-    "own:Path": "comes from pathlib, outside the study's folder",
+    "linked:run": "linked.py is a link to a file outside",
+    "pack.outside:run": "pack/outside.py is a link to a file outside",
+    "own:subprocess.Popen": "comes from subprocess, outside",
+    "own:system": "outside the study's folder; name a function",
+    "own:Path": "comes from pathlib, outside",
 }
 
 
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize(("entry", "message"), FOREIGN.items(), ids=list(FOREIGN))
+@pytest.mark.parametrize("entry", FOREIGN)
 def test_code_from_elsewhere_is_refused(
-    tmp_path: Path,
-    place: str,
-    entry: str,
-    message: str,
-    quem_command: Callable[..., tuple[int, str, str]],
+    tmp_path: Path, place: str, entry: str, run: Command
 ) -> None:
     """What is installed, above the folder, behind a link or only imported is not run."""
     folder = tmp_path / "study"
@@ -100,59 +90,46 @@ def test_code_from_elsewhere_is_refused(
     outside.write_text("from pathlib import Path\nPath(__file__).with_name('ran').touch()\n")
     (folder / "linked.py").symlink_to(outside)
     (folder / "pack" / "outside.py").symlink_to(outside)
-    code, out, err = quem_command("check", stranger(folder, place, entry))
-    assert (code, out) == (1, "")
-    assert f": {place}: " in err
-    assert message in err
+    assert run("check", stranger(folder, place, entry)).refuses(f": {place}: ", FOREIGN[entry])
     assert not (tmp_path / "ran").exists()
     # The file beside the study is run only where it was named, and everything else was right.
     assert (folder / "ran").exists() <= entry.startswith("own:")
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_no_code(
-    tmp_path: Path, place: str, quem_command: Callable[..., tuple[int, str, str]]
-) -> None:
+def test_no_code(tmp_path: Path, place: str, run: Command) -> None:
     """``--no-code`` and ``code=False`` refuse code that would be loaded otherwise."""
-    content, keys = PLACES[place]
-    entry = "own:retrieve" if keys[-1] == "python" else "own:distances"
-    study = stranger(tmp_path, place, entry)
+    study = stranger(tmp_path, place)
     for words in (("check",), ("analyze", "--json")):
-        code, out, err = quem_command(*words, study, "--no-code")
-        assert (code, out) == (1, "")
-        assert f": {place}: '{entry}' is Python code, which --no-code (code=False) refuses" in err
+        assert run(*words, study, "--no-code").refuses(f": {place}: '{OWN_NAMES[place]}' is Python")
     with pytest.raises(QuemError, match="refuses to run"):
         quem.load_study(study, code=False)
     assert not (tmp_path / "ran").exists()
-    assert quem_command("check", study)[0] == 0
+    assert run("check", study).code == 0
     assert (tmp_path / "ran").exists()
-    assert content["kind"] in ("retrieval", "dialogue")
 
 
+RETRIEVER, STRATEGY = PLACES
 MISTAKES = {
     "retrievers[1].linear.attributes[1].name": (
-        "retrievers[2].python",
-        "linear: {}",
-        "linear: {attributes: [{name: colr}]}",
+        *(RETRIEVER, "linear: {}", "linear: {attributes: [{name: colr}]}"),
     ),
-    "column 'falt' not found": ("strategies[2].function", "class: fault", "class: falt"),
-    "queries": ("strategies[2].function", "kind: dialogue", "kind: dialogue\nqueries: no.csv"),
-    "analysis.samples": ("strategies[2].function", "samples: 0", "samples: -1"),
-    "analysis.measures[1]": ("retrievers[2].python", "samples: 0", "measures: [nDGC]"),
-    "there is no file nowhere.py": ("retrievers[2].python", "own:retrieve", "nowhere:retrieve"),
+    "column 'falt' not found": (STRATEGY, "class: fault", "class: falt"),
+    "queries": (STRATEGY, "kind: dialogue", "kind: dialogue\nqueries: no.csv"),
+    "analysis.samples": (STRATEGY, "samples: 0", "samples: -1"),
+    "analysis.measures[1]": (RETRIEVER, "samples: 0", "measures: [nDGC]"),
+    "there is no file nowhere.py": (RETRIEVER, "own:retrieve", "nowhere:retrieve"),
 }
 
 
-@pytest.mark.parametrize(("message", "change"), MISTAKES.items(), ids=list(MISTAKES))
-def test_nothing_runs_before_all_is_right(
-    tmp_path: Path, message: str, change: tuple[str, str, str]
-) -> None:
+@pytest.mark.parametrize("message", MISTAKES)
+def test_nothing_runs_before_all_is_right(tmp_path: Path, message: str) -> None:
     """A mistake elsewhere is reported, and the code of the study is not run."""
-    place, before, after = change
-    study = stranger(tmp_path, place, "own:retrieve" if "python" in place else "own:distances")
-    text = study.read_text(encoding="utf-8")
+    place, before, after = MISTAKES[message]
+    study = stranger(tmp_path, place)
+    text = study.read_text()
     assert before in text
-    study.write_text(text.replace(before, after), encoding="utf-8")
+    study.write_text(text.replace(before, after))
     with pytest.raises(QuemError) as caught:
         quem.analyze(quem.load_study(study))
     assert message in str(caught.value)
@@ -184,8 +161,8 @@ class Made:
 
 def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
     """A study's code imports what is beside it, also later; nobody else gets these files."""
-    study = stranger(tmp_path, "retrievers[2].python", "own:retrieve", own=SIBLINGS)
-    study.write_text(study.read_text("utf-8").replace("leave-one-out", "cases.csv"), "utf-8")
+    study = stranger(tmp_path, RETRIEVER, own=SIBLINGS)
+    study.write_text(study.read_text().replace("leave-one-out", "cases.csv"))
     files = {
         "helper.py": "best = 'a'\n",
         "pack/__init__.py": "",
@@ -199,10 +176,10 @@ def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
     }
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
+        (tmp_path / name).write_text(text)
     before = list(sys.path)
     for entry in ("own:retrieve", "own:Made"):
-        study.write_text(study.read_text("utf-8").replace("own:retrieve", entry), "utf-8")
+        study.write_text(study.read_text().replace("own:retrieve", entry))
         result = quem.analyze(quem.load_study(study, kind="retrieval"))
         assert set(result.means["system"]) == {"own"}
         assert not [doubt for doubt in result.warnings if "retriever" in doubt.code]
@@ -215,8 +192,8 @@ def test_files_beside_are_found_and_shadow_nothing(tmp_path: Path) -> None:
     # Another study with files of the same names gets its own.
     other = tmp_path / "other"
     other.mkdir()
-    study = stranger(other, "retrievers[2].python", "own:retrieve", own="from helper import *\n")
-    (other / "helper.py").write_text("from own import x\n", encoding="utf-8")
+    study = stranger(other, RETRIEVER, own="from helper import *\n")
+    (other / "helper.py").write_text("from own import x\n")
     with pytest.raises(QuemError, match="cannot import name 'x'"):
         quem.load_study(study)
     assert sorted(path.name for path in (tmp_path / "__pycache__").iterdir()) == [
@@ -228,7 +205,7 @@ def test_functions_go_to_other_processes(tmp_path: Path) -> None:
     """Workers load a study's functions by the same rule, and notice that a file has changed."""
     from quem.dialogue.loading import find_own
 
-    (tmp_path / "own.py").write_text("def twice(x):\n    return 2 * x\n", encoding="utf-8")
+    (tmp_path / "own.py").write_text("def twice(x):\n    return 2 * x\n")
     function = find_own("the test", "own:twice", tmp_path)
     function.load()
     assert list(Workers(2).each(function, [(1,), (2,)])) == [2, 4]
@@ -236,50 +213,27 @@ def test_functions_go_to_other_processes(tmp_path: Path) -> None:
         list(Workers(2).each(replace(function, fingerprint="of other files"), [(1,)]))
 
 
-def test_libraries_are_never_taken_from_a_study(tmp_path: Path) -> None:
-    """Quem that is started in a stranger's folder loads no file that is named as a library."""
-    study = stranger(tmp_path, "retrievers[2].python", "own:retrieve")
+def test_libraries_and_settings_are_never_taken_from_a_study(tmp_path: Path, run: Command) -> None:
+    """Quem that is started in a stranger's folder loads no file that is named as a library.
+
+    Its `matplotlibrc` neither runs LaTeX nor changes a byte of the figures.
+    """
+    study = write_study(tmp_path, study_with())
+    words = ("analyze", study, "--tables", "none", "--out")
+    assert run(*words, tmp_path / "plain").code == 0
     for name in ("yaml", "click", "numpy", "pandas", "json", "pydantic", "statistics"):
-        text = f"raise SystemExit('{name}.py of the study was run')\n"
-        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-    script = Path(sys.executable).with_name("quem")
-    for program in ([str(script)], [sys.executable, "-m", "quem"]):
-        assert "no errors" in _output([*program, "check", study.name], tmp_path)
-
-
-def test_settings_of_figures_are_never_taken_from_a_study(tmp_path: Path) -> None:
-    """A stranger's `matplotlibrc` neither runs LaTeX nor changes a byte of the figures."""
-    code = (
-        "from matplotlib.figure import Figure\n"
-        "from quem.report.drawing import with_style, svg_text\n"
-        "with with_style():\n"
-        "    axes = Figure().subplots()\n"
-        "    axes.plot([1, 2], label='a')\n"
-        "    axes.set_title('$x$')\n"
-        "print(svg_text(axes.figure, 'figure'))\n"
-    )
-    drawn = []
-    for name in ("plain", "strange"):
-        folder = tmp_path / name
-        folder.mkdir()
-        if name == "strange":
-            text = "text.usetex: True\nlines.linewidth: 9\nfigure.figsize: 1, 1\n"
-            (folder / "matplotlibrc").write_text(text, encoding="utf-8")
-        drawn.append(_output([sys.executable, "-c", code], folder))
-    assert drawn[0] == drawn[1]
-    assert "<svg" in drawn[0]
-
-
-def _output(command: list[str], folder: Path) -> str:
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name}.py was run')\n")
+    settings = "text.usetex: True\nlines.linewidth: 9\nfigure.figsize: 1, 1\n"
+    (tmp_path / "matplotlibrc").write_text(settings)
     unwanted = ("PYTHONPATH", "PYTHONSAFEPATH", "MATPLOTLIBRC")
-    run = subprocess.run(
-        command,
-        cwd=folder,
-        env={name: value for name, value in os.environ.items() if name not in unwanted},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=SECONDS,
+    env = {name: value for name, value in os.environ.items() if name not in unwanted}
+    script = Path(sys.executable).with_name("quem")
+    started = ([script, "check", study], [sys.executable, "-m", "quem", *words, "strange"])
+    for command in (list(map(str, one)) for one in started):
+        subprocess.run(command, cwd=tmp_path, env=env, check=True, timeout=SECONDS)
+    plain, strange = (
+        {path.name: path.read_bytes() for path in (tmp_path / name).glob("*.svg")}
+        for name in ("plain", "strange")
     )
-    assert run.returncode == 0, run.stderr
-    return run.stdout
+    assert "line.svg" in plain
+    assert strange == plain

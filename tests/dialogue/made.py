@@ -1,9 +1,10 @@
-"""Case bases for tests."""
+"""Case bases, and studies of them in a folder."""
 
 from __future__ import annotations
 
-from collections import Counter
+import shutil
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,36 +15,39 @@ from quem.dialogue.reading import EncodedCases
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hypothesis.strategies import SearchStrategy
+
+CASES = (
+    "color,size,fault\nred,1,A\nred,2,A\nblue,3,B\nblue,5,B\ngreen,8,A\nred,9,B\nblue,4,A\n"
+    "green,6,B\n"
+)
 
 
-def case_base(
-    rows: Sequence[Sequence[str | float | None]],
-    classes: Sequence[str],
-    weights: Sequence[float] | None = None,
+def write(folder: Path, more: str = "", *, cases: str = CASES) -> Path:
+    """Write a small study whose own functions are there."""
+    (folder / "cases.csv").write_text(cases, encoding="utf-8")
+    shutil.copy(Path(__file__).with_name("mine.py"), folder)
+    study = folder / "study.yaml"
+    # A study that says something else about its cases does so first.
+    first = "" if "cases:" in more else "cases: {file: cases.csv, class: fault}\n"
+    study.write_text(f"kind: dialogue\n{first}{more}", encoding="utf-8")
+    return study
+
+
+def encoded(
+    columns: Sequence[Sequence[float]],
+    categories: Sequence[tuple[str, ...] | None],
+    classes: Sequence[int],
+    weights: Sequence[float],
 ) -> EncodedCases:
-    """Cases from rows: texts are categories, numbers are numbers, None is missing."""
-    columns: list[list[float]] = []
-    categories: list[tuple[str, ...] | None] = []
-    for column in zip(*rows, strict=True):
-        texts = Counter(value for value in column if isinstance(value, str))
-        if texts:
-            names = sorted(texts, key=lambda text: (-texts[text], text))
-            columns.append([np.nan if v is None else names.index(str(v)) for v in column])
-            categories.append(tuple(names))
-        else:
-            columns.append([np.nan if v is None else float(v) for v in column])
-            categories.append(None)
-    labels = sorted(set(classes))
-    m = len(columns)
+    """Cases of two classes from the columns of their attributes; NaN is missing."""
     return EncodedCases(
-        tuple(str(i + 1) for i in range(len(rows))),
-        tuple(f"a{i + 1}" for i in range(m)),
+        tuple(str(i + 1) for i in range(len(classes))),
+        tuple(f"a{i + 1}" for i in range(len(columns))),
         np.array(columns, dtype=float).T,
         tuple(categories),
-        np.array([labels.index(label) for label in classes]),
-        tuple(labels),
-        np.ones(m) if weights is None else np.array(weights, dtype=float),
+        np.array(classes),
+        ("A", "B"),
+        np.array(weights, dtype=float),
     )
 
 
@@ -51,23 +55,16 @@ def case_base(
 def case_bases(draw: st.DrawFn, *, most: int = 9, complete: bool = False) -> EncodedCases:
     """Small case bases with ties and missing values, categorical and numeric."""
     n = draw(st.integers(3, most))
-    kinds = draw(st.lists(st.sampled_from(["words", "numbers"]), min_size=1, max_size=4))
-    cells: dict[str, SearchStrategy[str | float | None]] = {
-        "words": st.sampled_from(["x", "y", "z"]),
-        "numbers": st.sampled_from([0.0, 1.0, 2.5, 3.0, 10.0]),
-    }
-    columns = []
-    for kind in kinds:
-        cell = cells[kind] if complete else st.one_of(cells[kind], st.none())
+    columns, weights = [], []
+    categories = draw(st.lists(st.sampled_from([("x", "y", "z"), None]), min_size=1, max_size=4))
+    for names in categories:
+        numbers = (0.0, 1.0, 2.5, 3.0, 10.0) if names is None else (0.0, 1.0, 2.0)
+        cell = st.sampled_from(numbers if complete else (*numbers, np.nan))
         column = draw(st.lists(cell, min_size=n, max_size=n))
-        if all(value is None for value in column):
-            column[0] = "x" if kind == "words" else 1.0
-        columns.append(column)
-    classes = draw(st.lists(st.sampled_from("AB"), min_size=n, max_size=n))
-    weights = draw(
-        st.lists(st.sampled_from([1.0, 2.0, 0.5]), min_size=len(kinds), max_size=len(kinds))
-    )
-    return case_base(list(zip(*columns, strict=True)), classes, weights)
+        columns.append([1.0, *column[1:]] if np.isnan(column).all() else column)
+        weights.append(draw(st.sampled_from([1.0, 2.0, 0.5])))
+    classes = draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+    return encoded(columns, categories, classes, weights)
 
 
 @st.composite
@@ -86,5 +83,5 @@ def queries_to(draw: st.DrawFn, base: EncodedCases) -> EncodedCases:
         values=np.array(values).T,
         categories=tuple(n if n is None else (*n, "never") for n in base.categories),
         classes=np.array(draw(st.lists(st.integers(0, 2), min_size=3, max_size=3))),
-        labels=(*base.labels, "C", "D")[: max(3, len(base.labels))],
+        labels=(*base.labels, "C"),
     )

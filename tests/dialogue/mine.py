@@ -24,25 +24,20 @@ def no_difference(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[
 
 
 def broken(*_: Any) -> Any:  # noqa: ANN401
-    """Raise."""
     raise KeyError("missing")
 
 
 def text(*_: Any) -> str:  # noqa: ANN401
-    """Give nonsense."""
     return "near"
 
 
 def wide(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give one column too many."""
     return np.zeros((len(answers), len(cases) + 1))
 
 
 def far(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give a distance above 1."""
     return np.full((len(answers), len(cases)), 1.5)
 
 
 def unknown(cases: EncodedCases, answers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give NaN."""
     return np.full((len(answers), len(cases)), np.nan)

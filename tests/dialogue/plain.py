@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tests.lists.test_rank_quality import by_hand
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -27,7 +29,6 @@ def billionths(distance: float) -> int:
 
 
 def as_lists(cases: EncodedCases) -> list[Problem]:
-    """Rows as lists, with None for what is missing."""
     return [[None if math.isnan(value) else float(value) for value in row] for row in cases.values]
 
 
@@ -57,7 +58,6 @@ class Plain:
             self.spans.append(max(known) - min(known))  # type: ignore[type-var,operator]
 
     def difference(self, a: int, one: float, other: float) -> float:
-        """Of one attribute, from 0 to 1."""
         if self.base.categories[a] is not None or not self.spans[a]:
             return 0.0 if one == other else 1.0
         return min(abs(one - other) / self.spans[a], 1.0)
@@ -75,35 +75,26 @@ class Plain:
             w = float(self.base.weights[a])
             one, other = problem[a], self.rows[case][a]
             if a not in attributes:
-                one = assumed(a) if assumed and other is not None else one
-                lacks = other is None
                 if assumed is None:
-                    total += 0.0
-                    weight += 0.0 if lacks and self.settings.missing == "skip" else w
+                    weight += 0.0 if other is None and self.settings.missing == "skip" else w
                     continue
-            else:
-                lacks = one is None or other is None
-            if lacks:
-                if self.settings.missing == "skip":
-                    continue
-                total += w if self.settings.missing == "worst" else 0.0
-            else:
-                assert one is not None
-                assert other is not None
+                one = assumed(a)
+            if one is not None and other is not None:
                 total += w * self.difference(a, one, other)
+            elif self.settings.missing == "skip":
+                continue
+            elif self.settings.missing == "worst":
+                total += w
             weight += w
         return total / weight if weight else 1.0
 
     def whole(self, problem: Problem, case: int) -> float:
-        """With everything known."""
         return self.distance(problem, case, set(range(self.m)), None)
 
     def full(self, target: int, case: int) -> float:
-        """Of a target, with everything known."""
         return self.whole(self.targets[target], case)
 
     def others(self, target: int) -> list[int]:
-        """The candidates."""
         every = self.kept or self.queries is not None
         return [case for case in range(self.n) if every or case != target]
 
@@ -118,7 +109,6 @@ class Plain:
         return min(set(values), key=lambda v: (-values.count(v), v))
 
     def of_cases(self, a: int, cases: list[int], target: int) -> float:
-        """Aggregate an attribute over cases."""
         values = [v for c in cases if (v := self.rows[c][a]) is not None]
         return self.aggregate(a, values, target)
 
@@ -131,13 +121,11 @@ class Plain:
         return [c for c in ordered if billionths(far[c]) <= edge]
 
     def region(self, case: int, target: int) -> list[int]:
-        """The region of a case, without the target."""
         others = self.others(target)
         far = {c: self.whole(self.rows[case], c) for c in others}
         return self.nearest(far, min(self.settings.region_size, len(others)))
 
     def strategy(self, name: str, target: int, attributes: set[int]) -> dict[int, float]:
-        """The distance of each case."""
         others = self.others(target)
 
         def far(assumed: Callable[[int], float] | None) -> dict[int, float]:
@@ -163,34 +151,10 @@ class Plain:
         return far(values.__getitem__)
 
     def rank_quality(self, partial: dict[int, float], target: int) -> tuple[float, int]:
-        """Section 4 of the paper, and k-hat."""
-        s = self.settings
-        k = min(s.k, len(partial))
-
-        def w(i: int) -> float:
-            if k == 1:
-                return 1.0
-            return float(((i - (k - 1)) / (k - 1)) ** (2 * 2))
-
-        listed = sorted(partial, key=lambda c: billionths(partial[c]))
-        tied = [billionths(partial[c]) for c in listed]
-        up_to = k
-        if k < len(listed) and tied[k - 1] == tied[k]:
-            start = tied.index(tied[k - 1])
-            end = len(tied) - 1 - tied[::-1].index(tied[k - 1])
-            up_to = start if k - start < (end - start + 1) / 2 else end + 1
-        if up_to == 0:
-            return 0.0, 0
-        ideal = sorted(self.full(target, c) for c in partial)
-        loss = 0.0
-        for i in range(up_to):
-            same = [j for j, d in enumerate(tied) if d == tied[i]]
-            loss += fmean(w(j) for j in same) * self.full(target, listed[i])
-        best = sum(w(i) * ideal[i] for i in range(k))
-        return 1 - (loss - best) / sum(w(i) for i in range(up_to)), up_to
+        near = [float(billionths(distance)) for distance in partial.values()]
+        return by_hand(near, [self.full(target, c) for c in partial], self.settings.k)
 
     def threshold(self, b: float) -> float:
-        """The distance of the i-th nearest, in the mean."""
         i = min(max(math.floor(b * self.n + 0.5), 1), self.n - 1)
         distances = []
         for case, row in enumerate(self.rows):
@@ -201,7 +165,6 @@ class Plain:
     def selects(
         self, user: User, listed: list[int], seen: dict[int, float], target: int, chance: float
     ) -> int | None:
-        """The case that a user selects."""
         top = listed[: user.top]
         classes = self.base.classes
         if user.rule == "DL":

@@ -1,263 +1,92 @@
-"""Case bases as people really save them."""
+"""Case bases and queries as people save them, and what is said of wrong ones."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from quem.dialogue.reading import ReadCases, read_cases
-from quem.studyfile.dialogue import Cases
+import quem
+from tests.dialogue.made import write
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.dialogue.reading import EncodedCases
+    from quem.dialogue.loading import DialogueStudy
 
 PLAIN = "size,color,fault\n1.5,red,A\n2,blue,B\n7,red,A\n4,,B\n"
 
 
-def read(tmp_path: Path, *texts: str | bytes, **keys: Any) -> ReadCases:  # noqa: ANN401
-    """Read case bases of these texts."""
-    files: list[tuple[Path, str]] = []
-    for index, text in enumerate(texts):
-        path = tmp_path / f"cases{index}.csv"
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        files.append((path, path.name))
-    return read_cases(files, columns(files, **keys))
-
-
-def columns(files: list[tuple[Path, str]], **keys: Any) -> Cases:  # noqa: ANN401
-    """What the columns of files mean."""
-    return Cases(file=tuple(name for _, name in files), **{"label": "fault", **keys})
-
-
-def cases_of(result: ReadCases) -> EncodedCases:
-    """The cases, which are there."""
-    assert result.mistakes == []
-    assert result.misplaced == []
-    assert result.cases is not None
-    return result.cases
+def load(folder: Path, cases: str, keys: str = "", queries: str = "") -> DialogueStudy:
+    """A study whose case base is read with some keys."""
+    for name, default in (("class: ", "class: fault"), ("file: ", "file: cases.csv")):
+        keys = keys if name in keys else f"{default}, {keys}"
+    more = f"cases: {{{keys}}}\n" + ("queries: {file: queries.csv}\n" if queries else "")
+    (folder / "queries.csv").write_text(queries, encoding="utf-8")
+    (folder / "more.csv").write_text("size,fault\n1,A\n", encoding="utf-8")
+    return quem.load_study(write(folder, more, cases=cases), kind="dialogue")
 
 
 def test_columns_are_what_they_look_like(tmp_path: Path) -> None:
     """Numbers are numeric, words are categories, the most frequent first; blanks are missing."""
-    cases = cases_of(read(tmp_path, PLAIN))
+    cases = load(tmp_path, PLAIN).cases
     assert cases.attributes == ("size", "color")
     assert cases.categories == (None, ("red", "blue"))
-    assert_array_equal(cases.values[:, 0], [1.5, 2, 7, 4])
-    assert_array_equal(cases.values[:, 1], [0, 1, 0, np.nan])
+    assert_array_equal(cases.values.T, [[1.5, 2, 7, 4], [0, 1, 0, np.nan]])
     assert cases.labels == ("A", "B")
     assert_array_equal(cases.classes, [0, 1, 0, 1])
     assert cases.ids == ("1", "2", "3", "4")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        PLAIN.replace("\n", "\r\n"),
-        b"\xef\xbb\xbf" + PLAIN.encode(),
-        PLAIN.encode("utf-16"),
-        PLAIN.replace(",", ";"),
-        PLAIN.replace(",", "\t"),
-        PLAIN.replace(",", " , "),
-        "\n\n" + PLAIN + "\n\n,,\n",
-    ],
-    ids=["CRLF", "BOM", "UTF-16", "semicolons", "tabs", "padding", "blank lines"],
-)
-def test_files_as_they_come(tmp_path: Path, text: str | bytes) -> None:
-    """Encodings, line ends and separators change nothing."""
-    assert_array_equal(
-        cases_of(read(tmp_path, text)).values, cases_of(read(tmp_path, PLAIN)).values
-    )
-
-
 def test_without_a_header(tmp_path: Path) -> None:
-    """The first line is a case, and the columns are named by the study."""
-    text = "A,1,0\nB,0,0\nB,1,1\n"
-    names = ("fault", "x", "y")
-    cases = cases_of(read(tmp_path, text, header=False, columns=names))
-    assert len(cases) == 3
+    """The first line is a case; two values alone are categories, until told otherwise."""
+    text, keys = "A,1,0\nB,0,0\nB,1,1\n", "header: false, columns: [fault, x, y]"
+    cases = load(tmp_path, text, keys).cases
     assert cases.attributes == ("x", "y")
-    # Two values alone are categories, until told otherwise.
     assert cases.categories[0] is not None
-    numeric = cases_of(read(tmp_path, text, header=False, columns=names, numeric="all"))
+    numeric = load(tmp_path, text, f"{keys}, numeric: all").cases
     assert numeric.categories == (None, None)
     assert_array_equal(numeric.values[:, 0], [1, 0, 1])
 
 
-def test_decimal_comma(tmp_path: Path) -> None:
-    """Numbers with a decimal comma are refused."""
-    text = "size;fault\n1,5;A\n2,25;B\n3;A\n"
-    result = read(tmp_path, text, numeric=("size",))
-    assert str(result.mistakes[0]) == (
-        "cases0.csv:2:1: size: '1,5' has a decimal comma; write a decimal point"
-    )
+def sizes(*rows: str) -> str:
+    return "\n".join(("size,fault", *rows, ""))
+
+
+NAMED = "header: false, columns: [size, color, fault]"
 
 
 @pytest.mark.parametrize(
     ("text", "keys", "message"),
     [
-        (PLAIN, {"label": "falt"}, "class: column 'falt' not found; did you mean fault?"),
-        (PLAIN, {"id": "bike"}, "id: column 'bike' not found"),
-        (PLAIN, {"ignore": ("sizes",)}, "ignore.0: column 'sizes' not found; did you mean size?"),
-        (PLAIN, {"weights": {"x": 1.0}}, "weights.x: column 'x' not found"),
-        (PLAIN, {"weights": {"fault": 1.0}}, "weights.fault: the class has no weight"),
-        (
-            PLAIN,
-            {"weights": {"size": 0.0, "color": 0.0}},
-            "weights: at least one attribute needs a weight above 0",
-        ),
-        (
-            PLAIN,
-            {"numeric": ("size",), "categorical": ("size",)},
-            "categorical: 'size' is both numeric and categorical",
-        ),
-        (PLAIN, {"numeric": "all", "categorical": "all"}, "'all' is both numeric and categorical"),
-        (PLAIN, {"ignore": ("size", "color")}, "file: no attribute is left"),
-        (
-            "A,1\nB,2\nA,3\n",
-            {},
-            "class: column 'fault' not found; if the files have no header, set header: false",
-        ),
+        (PLAIN, "class: falt", "cases.class: column 'falt' not found; did you mean fault?"),
+        (PLAIN, "id: bike", "cases.id: column 'bike' not found"),
+        (PLAIN, "ignore: [sizes]", "cases.ignore[1]: column 'sizes' not found; did you mean size?"),
+        (PLAIN, "ignore: [size, color]", "cases.file: no attribute is left"),
+        (PLAIN, "weights: {x: 1}", "cases.weights.x: column 'x' not found"),
+        (PLAIN, "weights: {fault: 1}", "cases.weights.fault: the class has no weight"),
+        (PLAIN, "weights: {size: 0, color: 0}", "cases.weights: at least one attribute needs a"),
+        (PLAIN, "numeric: [size], categorical: [size]", "cases.categorical: 'size' is both"),
+        (PLAIN, "numeric: all, categorical: all", "'all' is both numeric and categorical"),
+        (PLAIN, "file: [cases.csv, more.csv]", "more.csv:1: has other columns than cases.csv"),
+        ("A,1\nB,2\nA,3\n", "", "cases.class: column 'fault' not found; if the files"),
+        ("1,A\n2,B\n", NAMED, "cases.csv:1: has 2 columns, and 3 are named"),
+        ("id,size,fault\n,1,A\nb,2,B\nc,3,B\n", "id: id", "cases.csv:2:1: id: is empty"),
+        ("size,size,fault\n1,2,A\n", "", "several columns are named 'size'"),
+        ("size;fault\n1,5;A\n2;B\n3;A\n", "numeric: all", "cases.csv:2:1: size: '1,5' has a deci"),
+        (sizes("1,A", "x,B", "2,A"), "numeric: all", "cases.csv:3:1: size: 'x' is not a number"),
+        (sizes("1,A", "inf,B", "2,A"), "numeric: all", "cases.csv:3:1: size: 'inf' is not"),
+        (sizes("1,A", "2,A", "1e999,B"), "", "cases.csv:4:1: size: '1e999' is not a finite"),
+        (sizes("1,A", "2,B"), "", "cases.csv: there are 2 cases with a class"),
+        (sizes("1,2,A"), "", "cases.csv:2:3: this line has 3 cells, the header 2"),
     ],
 )
-def test_keys_that_do_not_fit(
-    tmp_path: Path, text: str, keys: dict[str, Any], message: str
-) -> None:
-    """What the study file says and the files do not have is told at its key."""
-    result = read(tmp_path, text, **keys)
-    assert result.cases is None
-    lines = [f"{'.'.join(map(str, loc))}: {text}" for loc, text in result.misplaced]
-    assert any(message in line for line in lines), lines
-
-
-@pytest.mark.parametrize(
-    ("texts", "keys", "message"),
-    [
-        (
-            ("size,fault\n1,A\nx,B\n2,A\n",),
-            {"numeric": "all"},
-            "cases0.csv:3:1: size: 'x' is not a number",
-        ),
-        (
-            ("size,fault\n1,A\ninf,B\n2,A\n",),
-            {"numeric": "all"},
-            "cases0.csv:3:1: size: 'inf' is not a finite number",
-        ),
-        (
-            ("size,fault\n1,A\n2,A\n1e999,B\n",),
-            {},
-            "cases0.csv:4:1: size: '1e999' is not a finite number; correct it, or",
-        ),
-        (
-            ("size,fault\n1,A\n2,B\n",),
-            {},
-            "cases0.csv: there are 2 cases with a class; dialogues",
-        ),
-        (("size,fault\n1,A\n2,B\n3,\n",), {}, "there are 2 cases with a class"),
-        (("size,fault\n",), {}, "there are 0 cases with a class"),
-        (("",), {}, "cases0.csv: is empty; it must hold the case base"),
-        ((PLAIN, "size,fault\n1,A\n"), {}, "cases1.csv:1: has other columns than cases0.csv"),
-        (("size,size,fault\n1,2,A\n",), {}, "several columns are named 'size'"),
-        (("size,fault\n1,2,A\n",), {}, "cases0.csv:2:3: this line has 3 cells, the header 2"),
-        (
-            ("1,A\n2,B\n",),
-            {"header": False, "columns": ("size", "color", "fault")},
-            "cases0.csv:1: has 2 columns, and 3 are named",
-        ),
-        (
-            ("id,size,fault\n,1,A\nb,2,B\nc,3,B\n",),
-            {"id": "id"},
-            "cases0.csv:2:1: id: is empty; add the id",
-        ),
-    ],
-)
-def test_files_that_do_not_do(
-    tmp_path: Path, texts: tuple[str, ...], keys: dict[str, Any], message: str
-) -> None:
-    """Mistakes in the files name file, line, cell and remedy."""
-    result = read(tmp_path, *texts, **keys)
-    assert result.cases is None
-    assert any(message in str(mistake) for mistake in result.mistakes), result.mistakes
-
-
-@pytest.mark.parametrize(
-    ("text", "keys", "code", "words"),
-    [
-        (PLAIN + "3,red,\n", {}, "no-class", "1 case has no fault (cases0.csv:6); left out"),
-        (PLAIN.replace("B", "A"), {}, "one-class", "all cases have the same fault"),
-        ("size,fault\n1,A\n2,B\n3,C\n", {}, "class-unique", "no two cases have the same fault"),
-        (
-            "size,none,fault\n1,,A\n2,?,B\n3,,A\n",
-            {},
-            "empty-attribute",
-            "no case has a value of none",
-        ),
-        (
-            "name,size,fault\nfrog,1,A\nfrog,2,B\nnewt,3,A\n",
-            {"id": "name"},
-            "case-named-twice",
-            "'frog'; they are numbered",
-        ),
-        (
-            "size,fault\n" + "".join(f"{i},A\n" for i in range(30)) + "n/a,B\n",
-            {},
-            "nearly-numeric",
-            "cases0.csv:32:1: size: 'n/a' is not a number, so the whole column is compared as",
-        ),
-        (
-            "size,fault\n1,A\n3,A\n4,B\n2.5x,B\n",
-            {},
-            "nearly-numeric",
-            "cases0.csv:5:1: size: '2.5x' is not a number",
-        ),
-    ],
-)
-def test_what_is_doubtful(
-    tmp_path: Path, text: str, keys: dict[str, Any], code: str, words: str
-) -> None:
-    """The rest goes on, with a warning."""
-    result = read(tmp_path, text, **keys)
-    cases_of(result)
-    assert any(doubt.code == code and words in doubt.message for doubt in result.warnings), (
-        result.warnings
-    )
-
-
-def queries_of(tmp_path: Path, text: str, cases: str = PLAIN, **keys: Any) -> ReadCases:  # noqa: ANN401
-    """Read queries to a case base."""
-    base = cases_of(read(tmp_path, cases, **keys))
-    path = tmp_path / "queries.csv"
-    path.write_text(text, encoding="utf-8")
-    files = [(path, path.name)]
-    return read_cases(files, columns(files, **keys), base)
-
-
-def test_queries_have_the_codes_of_the_cases(tmp_path: Path) -> None:
-    """Columns come in any order; what no case has gets a code of its own, and a warning."""
-    text = "fault,note,color,size\nB,x,blue,3\nC,y,pink,9\nA,,red,?\n,,red,1\n"
-    result = queries_of(tmp_path, text)
-    queries = cases_of(result)
-    assert queries.attributes == ("size", "color")
-    assert queries.categories == (None, ("red", "blue", "pink"))
-    assert_array_equal(queries.values, [[3, 1], [9, 2], [np.nan, 0]])
-    assert_array_equal(queries.classes, [1, 2, 0])
-    assert queries.labels == ("A", "B", "C")
-    assert [(warning.code, warning.message) for warning in result.warnings] == [
-        ("no-class", "1 query has no fault (queries.csv:5); left out"),
-        (
-            "unseen-class",
-            "1 query has a fault that no case has ('C'), so nothing that is selected is right",
-        ),
-        (
-            "unseen-value",
-            "queries have values that no case has: size (1) and color (1); a category differs "
-            "from all, and a number beyond the range of the cases by that range at most",
-        ),
-    ]
+def test_wrong_case_bases(tmp_path: Path, text: str, keys: str, message: str) -> None:
+    with pytest.raises(quem.QuemError) as caught:
+        load(tmp_path, text, keys)
+    assert message in str(caught.value).replace(f"{tmp_path}/", "")
 
 
 @pytest.mark.parametrize(
@@ -265,20 +94,56 @@ def test_queries_have_the_codes_of_the_cases(tmp_path: Path) -> None:
     [
         ("size,fault\n1,A\n", "queries.csv: has no column 'color', as the cases do"),
         ("a,b\n1,A\n", "queries.csv: has no columns 'fault', 'size', and 'color', as the cases"),
-        ("size,color,fault\n1,red,\n", "queries.csv: there is no query with a class; add one"),
-        ("", "queries.csv: is empty; it must hold the table of queries"),
+        ("size,color,fault\n1,red,\n", "queries.csv: there is no query with a class"),
     ],
 )
-def test_queries_that_do_not_do(tmp_path: Path, text: str, message: str) -> None:
-    """What queries lack is named."""
-    result = queries_of(tmp_path, text)
-    assert result.cases is None
-    assert message in str(result.mistakes[0])
+def test_wrong_queries(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(quem.QuemError) as caught:
+        load(tmp_path, PLAIN, queries=text)
+    assert message in str(caught.value)
+
+
+def told(study: DialogueStudy) -> list[str]:
+    folder = f"{study.path.parent}/"
+    return [f"{one.code}: {one.message.replace(folder, '')}" for one in study.warnings]
+
+
+@pytest.mark.parametrize(
+    ("text", "keys", "doubt"),
+    [
+        (PLAIN + "3,red,\n", "", "no-class: 1 case has no fault (cases.csv:6)"),
+        (PLAIN.replace("B", "A"), "", "one-class: all cases have the same fault"),
+        (sizes("1,A", "2,B", "3,C"), "", "class-unique: no two cases have the same fault"),
+        ("size,no,fault\n1,,A\n2,?,B\n3,,A\n", "", "empty-attribute: no case has a value of no"),
+        ("id,x,fault\nf,1,A\nf,2,B\nn,3,A\n", "id: id", "case-named-twice: "),
+        (sizes(*(f"{n},A" for n in range(30)), "n/a,B"), "", "nearly-numeric: cases.csv:32:1: "),
+        (sizes("1,A", "3,A", "4,B", "2x,B"), "", "nearly-numeric: cases.csv:5:1: size: '2x' is"),
+    ],
+)
+def test_what_is_doubtful(tmp_path: Path, text: str, keys: str, doubt: str) -> None:
+    assert any(one.startswith(doubt) for one in told(load(tmp_path, text, keys)))
+
+
+def test_queries_have_the_codes_of_the_cases(tmp_path: Path) -> None:
+    """Columns come in any order; what no case has gets a code of its own, and a warning."""
+    text = "fault,note,color,size\nB,x,blue,3\nC,y,pink,9\nA,,red,?\n,,red,1\n"
+    study = load(tmp_path, PLAIN, queries=text)
+    queries = study.queries
+    assert queries is not None
+    assert queries.attributes == ("size", "color")
+    assert queries.categories == (None, ("red", "blue", "pink"))
+    assert_array_equal(queries.values, [[3, 1], [9, 2], [np.nan, 0]])
+    assert_array_equal(queries.classes, [1, 2, 0])
+    assert queries.labels == ("A", "B", "C")
+    starts = (
+        "no-class: 1 query has no fault (queries.csv:5)",
+        "unseen-class: 1 query has a fault that no case has ('C')",
+        "unseen-value: queries have values that no case has: size (1) and color (1)",
+    )
+    assert all(one.startswith(start) for one, start in zip(told(study), starts, strict=True))
 
 
 def test_queries_that_are_cases(tmp_path: Path) -> None:
-    """A query with all values and the class of a case is told, also with a missing value."""
     text = "size,color,fault\n4.0,,B\n4,,A\n2,blue,B\n2,red,B\n"
-    result = queries_of(tmp_path, text)
-    assert [warning.code for warning in result.warnings] == ["query-in-cases"]
-    assert "2 queries have all values and the fault of a case" in result.warnings[0].message
+    (doubt,) = told(load(tmp_path, PLAIN, queries=text))
+    assert doubt.startswith("query-in-cases: 2 queries have all values and the fault of a case")

@@ -1,19 +1,24 @@
-"""Simulated dialogues against plain loops, and what must hold in each of them."""
+"""Simulated dialogues against plain loops, what must hold in each, and several processes."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
+from quem.dialogue import simulation
 from quem.dialogue.further import FURTHER
-from quem.dialogue.simulation import Experiment, NamedStrategy, prepare
+from quem.dialogue.records import Dialogues
+from quem.dialogue.simulation import Experiment, NamedStrategy, prepare, run_experiment
 from quem.dialogue.users import User, named_user
+from quem.parallel import Workers
 from quem.studyfile.dialogue import DialogueSettings
-from tests.dialogue.made import case_bases, queries_to
+from tests.dialogue.made import case_bases, encoded, queries_to
 from tests.dialogue.plain import Plain, draws
 
 if TYPE_CHECKING:
@@ -23,19 +28,14 @@ FIVE = tuple(NamedStrategy(name) for name in ("DD", "FA", "ND", "NF", "RA"))
 
 
 def user(name: str, b: float | None = None) -> User:
-    """A user by name, who is there."""
     match = named_user(name, b)
     assert match is not None
     return match
 
 
-USERS = (
-    user("T5", 0.3),
-    user("T1", 0.3),
-    user("A5", 0.3),
-    user("T3", 0.6),
-    user("A2", 0.6),
-    user("DL"),
+USERS = tuple(
+    user(name, b)
+    for name, b in (("T5", 0.3), ("T1", 0.3), ("A5", 0.3), ("T3", 0.6), ("A2", 0.6), ("DL", None))
 )
 CHOICES: dict[str, tuple[Any, ...]] = {
     **dict.fromkeys(("k", "neighbors", "region_size"), (1, 2, 3, 10)),
@@ -45,46 +45,33 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 
 @st.composite
 def chosen(draw: st.DrawFn) -> DialogueSettings:
-    """Any values of the open choices."""
     picked: Any = {name: draw(st.sampled_from(values)) for name, values in CHOICES.items()}
     measures = draw(st.sampled_from([(), tuple(FURTHER)]))
     return DialogueSettings(orders=2, seed=draw(st.integers(0, 5)), measures=measures, **picked)
 
 
-def _experiment(base: EncodedCases, choices: DialogueSettings) -> Experiment:
-    return prepare(base, choices, strategies=FIVE, users=USERS)
-
-
-@settings(max_examples=25, deadline=None)
-@given(base=case_bases(), choices=chosen())
-def test_like_plain_loops(base: EncodedCases, choices: DialogueSettings) -> None:
-    """Every stop, selection and rank quality is that of the plain loops, whatever is chosen."""
-    _like_plain(_experiment(base, choices), Plain(base, choices))
-
-
-@settings(max_examples=15, deadline=None)
-@given(base=case_bases(most=7), choices=chosen())
-def test_leave_one_in_like_plain_loops(base: EncodedCases, choices: DialogueSettings) -> None:
-    """With the target among the candidates, too, at each step of each dialogue."""
-    experiment = prepare(base, choices, strategies=FIVE, users=USERS, protocol="leave-one-in")
-    _like_plain(experiment, Plain(base, choices, kept=True))
-
-
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     base=st.one_of(case_bases(most=7), case_bases(most=7, complete=True)),
     choices=chosen(),
+    protocol=st.sampled_from(["leave-one-out", "leave-one-in", "separate"]),
     data=st.data(),
 )
-def test_queries_like_plain_loops(
-    base: EncodedCases, choices: DialogueSettings, data: st.DataObject
+def test_like_plain_loops(
+    base: EncodedCases,
+    choices: DialogueSettings,
+    protocol: Any,  # noqa: ANN401  one of three texts
+    data: st.DataObject,
 ) -> None:
-    """And with queries that are no cases, and may have values and classes that none has."""
-    queries = data.draw(queries_to(base))
+    """Every stop, selection and rank quality is that of the plain loops, whatever is chosen.
+
+    Queries may have values and classes that no case has.
+    """
+    queries = data.draw(queries_to(base)) if protocol == "separate" else None
     experiment = prepare(
-        base, choices, strategies=FIVE, users=USERS, protocol="separate", queries=queries
+        base, choices, strategies=FIVE, users=USERS, protocol=protocol, queries=queries
     )
-    _like_plain(experiment, Plain(base, choices, queries=queries))
+    _like_plain(experiment, Plain(base, choices, queries, kept=protocol == "leave-one-in"))
 
 
 def _like_plain(experiment: Experiment, plain: Plain) -> None:
@@ -110,13 +97,27 @@ def _like_plain(experiment: Experiment, plain: Plain) -> None:
                 assert_allclose(dialogues.further[target, place], np.mean(further, axis=0))
 
 
-@settings(max_examples=15, deadline=None)
-@given(base=case_bases(most=14), choices=chosen())
-def test_what_must_hold_in_each_dialogue(base: EncodedCases, choices: DialogueSettings) -> None:
-    """T5 selects no later than T1, and no later for a larger b; DL selects what is right."""
-    users = [user("T1", 0.3), user("T5", 0.3), user("T5", 0.6), user("DL")]
-    dialogues = prepare(base, choices, strategies=FIVE, users=users).run(range(len(base)))
-    stop = np.where(dialogues.stop >= 0, dialogues.stop, 99)
-    assert (stop[:, :, 1] <= stop[:, :, 0]).all()
-    assert (stop[:, :, 2] <= stop[:, :, 1]).all()
-    assert (dialogues.right[:, :, 3] == (dialogues.stop[:, :, 3] >= 0)).all()
+def experiment() -> Experiment:
+    """An experiment of two strategies and two users, on a case base with ties."""
+    random = np.random.default_rng(3)
+    columns = [random.integers(most, size=30).tolist() for most in (3, 4, 2)]
+    cases = encoded(
+        columns, [("v", "w", "x"), None, ("y", "z")], random.integers(2, size=30).tolist(), [1] * 3
+    )
+    users = user("T5", 0.1), user("DL")
+    strategies = [NamedStrategy("DD"), NamedStrategy("RA")]
+    return prepare(cases, DialogueSettings(orders=2), strategies=strategies, users=users)
+
+
+@pytest.mark.parametrize("protocol", ["leave-one-out", "leave-one-in", "separate"])
+def test_several_processes_give_the_same(monkeypatch: pytest.MonkeyPatch, protocol: Any) -> None:  # noqa: ANN401
+    # A few targets a task, as with a large case base.
+    monkeypatch.setattr(simulation, "_CELLS_AT_ONCE", 3000)
+    whole = experiment()
+    if protocol == "separate":
+        whole = replace(whole, queries=replace(whole.cases, values=whole.cases.values[::-1]))
+    one = replace(whole, protocol=protocol)
+    alone, shared = run_experiment(one), run_experiment(one, workers=Workers(2))
+    assert_array_equal(alone.targets, np.arange(30))
+    for name in Dialogues.__dataclass_fields__:
+        assert_array_equal(getattr(alone, name), getattr(shared, name), name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
@@ -10,7 +11,7 @@ from quem.kinds import presentations
 from quem.report.schema import json_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
 SCHEMA = json_schema(presentations())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
@@ -49,3 +50,23 @@ def mappings(value: object) -> Iterator[dict[str, Any]]:
         children = value
     for child in children:
         yield from mappings(child)
+
+
+def allows_nothing_else(document: Any, optional: Collection[str] = ()) -> int:  # noqa: ANN401  JSON
+    """Refuse a schema that lets a key more or fewer pass; gives the number of sorts of mappings."""
+    assert fits(document)
+    seen = set()
+    for index, mapping in enumerate(mappings(document)):
+        keys = tuple(mapping)
+        if keys in seen:
+            continue
+        seen.add(keys)
+        for key in {*keys, "surplus"} - {*optional}:
+            changed = deepcopy(document)
+            one = list(mappings(changed))[index]
+            if key in one:
+                del one[key]
+            else:
+                one[key] = 1
+            assert not fits(changed), f"{key} beside {sorted(keys)}"
+    return len(seen)

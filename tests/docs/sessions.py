@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tests.served import Browserless, Served, all_ranked
 
@@ -31,7 +31,7 @@ def hold_session(study: Path) -> None:
             for task in judge.groups():
                 cards = _CARD.findall(judge.get(f"/judge/g/{task}"))
                 length = dict(zip(judge.group(task)["labels"], map(len, cards), strict=True))
-                state = _placed(length)
+                state = all_ranked(sorted(length, key=lambda label: -length[label]))
                 assert judge.save(task, 0, state, submit=True)[0] == 200
         assert "Rankings are final." in organizer.submit("/dashboard/close", sure="yes")
 
@@ -55,26 +55,3 @@ def _filled_in(study: Path, organizer: Browserless, page: str) -> list[str]:
     made = organizer.submit("/dashboard/judges/links", sure="yes")
     links = re.findall(r'https?://[^\s"<]+/j/[\w-]+', made)
     return list(dict.fromkeys(links))
-
-
-def _placed(length: dict[str, int]) -> dict[str, Any]:
-    """Place solutions one by one, each by comparing it with placed ones; the longer is better."""
-    order: list[str] = []
-    answers: list[dict[str, Any]] = []
-    for new, size in length.items():
-        low, high = 0, len(order)
-        while low < high:
-            middle = (low + high) // 2
-            is_better = size > length[order[middle]]
-            answers.append(
-                {
-                    "new": new,
-                    "other": order[middle],
-                    "verdict": "better" if is_better else "worse",
-                    "side": ("left", "right")[len(answers) % 2],
-                    "seconds": 20.0,
-                }
-            )
-            low, high = (low, middle) if is_better else (middle + 1, high)
-        order.insert(low, new)
-    return all_ranked(order, comparisons=answers, placed_by=dict.fromkeys(order, "compare"))

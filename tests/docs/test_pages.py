@@ -5,10 +5,12 @@ from __future__ import annotations
 import doctest
 import io
 import os
+import pkgutil
 import re
 import shlex
 import shutil
 import sys
+from collections import defaultdict
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +18,15 @@ from unittest.mock import patch
 
 import click
 import pytest
+import yaml
 
 import quem
 from quem.cli import main, run
 from quem.studyfile.document import parse_document
-from tests.docs.pages import PAGES, ROOT, Block, blocks, page_id
+from tests.docs.keys import KINDS, TABLES, keys_of
+from tests.docs.pages import PAGES, ROOT, Block, blocks, page_id, table_rows
 from tests.docs.sessions import hold_session
+from tests.docs.words import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,18 +46,18 @@ def _anchors(text: str) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=page_id)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_lead_somewhere() -> None:
     """Each link to a file or heading of the project has its target."""
-    for link in _LINK.findall(_FENCED.sub("", page.read_text(encoding="utf-8"))):
-        if re.match(r"[a-z]+:", link):
-            continue
-        name, _, anchor = link.partition("#")
-        target = (page.parent / name).resolve() if name else page
-        assert target.exists(), link
-        assert target.is_relative_to(ROOT), f"{link} leaves the project"
-        if anchor:
-            assert anchor in _anchors(target.read_text(encoding="utf-8")), link
+    for page in PAGES:
+        for link in _LINK.findall(_FENCED.sub("", page.read_text(encoding="utf-8"))):
+            if re.match(r"[a-z]+:", link):
+                continue
+            name, _, anchor = link.partition("#")
+            target = (page.parent / name).resolve() if name else page
+            assert target.exists(), (page, link)
+            assert target.is_relative_to(ROOT), (page, link)
+            if anchor:
+                assert anchor in _anchors(target.read_text(encoding="utf-8")), (page, link)
 
 
 def test_citation_names_this_version() -> None:
@@ -62,32 +67,89 @@ def test_citation_names_this_version() -> None:
     assert quem.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
-DOCS = [page for page in PAGES if page.is_relative_to(ROOT / "docs")]
-
-
-@pytest.mark.parametrize("page", DOCS, ids=page_id)
-def test_page_begins_with_its_end_and_has_an_example(page: Path) -> None:
+def test_pages_begin_with_their_end_and_name_every_command() -> None:
     """The first sentence says what the reader has afterwards; an example is run below."""
-    title, _, first, *_ = page.read_text(encoding="utf-8").split("\n")
-    assert title.startswith("# ")
-    assert first.startswith("After this ")
-    assert page in WITH_EXAMPLES
-
-
-def test_every_command_is_found() -> None:
-    """Whoever searches for a command finds a page that is not only its help."""
-    text = "\n".join(page.read_text(encoding="utf-8") for page in DOCS)
+    docs = [page for page in PAGES if page.is_relative_to(ROOT / "docs")]
+    texts = {page: page.read_text(encoding="utf-8") for page in docs}
+    for page, text in texts.items():
+        assert re.match(r"# .+\n\nAfter this ", text), page
+        assert page in WITH_EXAMPLES
     names = main.list_commands(click.Context(main))
-    assert [name for name in names if f"quem {name}" not in text] == []
-    assert len(names) > 10
+    assert [name for name in names if f"quem {name}" not in "".join(texts.values())] == []
 
 
 def test_readme_is_short() -> None:
-    """It has one picture, three commands, and six links."""
+    """It has one picture, three commands, and seven links."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     commands = [block for block in blocks(text) if block.language == "sh"]
     pictures = re.findall(r"!\[", text)
     assert (len(pictures), len(commands), len(_LINK.findall(text))) == (1, 3, 7)
+
+
+def test_architecture_page_names_what_exists() -> None:
+    """Each module, class, and function can be imported; each function of a script is defined."""
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"`((?:quem|webjudge)(?:\.\w+)+)`", text))
+    scripts = set(re.findall(r"`(\w+\.js)#(\w+)`", text))
+    assert (len(names) > 30, len(scripts) > 5) == (True, True)
+    for name in names:
+        assert pkgutil.resolve_name(name)
+    for script, name in scripts:
+        source = (ROOT / "webjudge/static" / script).read_text(encoding="utf-8")
+        defined = rf"^(?:export )?(?:async )?(?:function|class|const) {name}\b"
+        assert re.search(defined, source, re.MULTILINE), (script, name)
+
+
+def test_every_warning_is_explained() -> None:
+    """The page has a row for each code in the source, and for no other, with no empty cell."""
+    text = (ROOT / "docs/reference/warnings.md").read_text(encoding="utf-8")
+    rows = [row for row in table_rows(text) if row[0].startswith("`")]
+    codes = [row[0].strip("`") for row in rows]
+    modules = {*(ROOT / "quem").rglob("*.py")} - {ROOT / "quem/errors.py"}
+    sources = [path.read_text(encoding="utf-8") for path in modules]
+    declared = r'(?:\b[A-Z_]+\.add|\bStudyWarning)\(\s*(?:code=)?"([a-z-]+)"'
+    assert sorted(codes) == sorted({code for one in sources for code in re.findall(declared, one)})
+    assert all(len(row) == 3 and all(row) for row in rows)
+    assert TABLES["with_remedies"]() == text, "`python docs/make_tables.py` would change it"
+
+
+def test_wording() -> None:
+    """What `python -m tests.docs.words` finds in lint, and what not: P values lack the zero."""
+    for text in ("one link a judge", "rests on two judges", "r = .71", "'x' is no number", "his"):
+        assert list(check(f"It is {text}.")), text
+    for text in ("the p value is .04", "p = .0035", "`one link a judge`", "no longer"):
+        assert not list(check(f"It is {text}.")), text
+
+
+def test_cheat_sheets_name_all() -> None:
+    """All commands, keys of a session, settings of the analysis, and keys of the judge's page."""
+    organizer, judge, statistician = re.split(r"\n## ", TABLES["cheat_sheets"]())[1:]
+    keys = {key.name for key in keys_of(KINDS["experience"][1]) if "[]" not in key.name}
+    help_text = (ROOT / "templates/judge/dialogs.html").read_text(encoding="utf-8")
+    for sheet, words in (
+        (organizer, {f"`quem {name}`" for name in main.commands}),
+        (organizer, {f"`{key}`" for key in keys if key.startswith("judging.")}),
+        (statistician, {f"`{key}`" for key in keys if re.fullmatch(r"analysis\.\w+", key)}),
+        (statistician, {"`estimates.csv`", "`decisive`", "`no-reference`"}),
+        (judge, set(re.findall(r"<kbd>[^{<]+</kbd>", help_text))),
+    ):
+        assert len(words) > 2
+        assert {word for word in words if word not in sheet} == set()
+        assert "|  |" not in sheet
+        assert "{{" not in sheet
+
+
+def test_llms_txt_has_all_pages() -> None:
+    """Each page of docs/ has a line with its first sentence, where the site has it."""
+    nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8").split("\nnav:\n")[1])
+    pages = defaultdict(lambda: "# A page\n\nMade by the [site](x.md). With more.")
+    for path in (ROOT / "docs").rglob("*.md"):
+        pages[path.relative_to(ROOT / "docs").as_posix()] = path.read_text(encoding="utf-8")
+    known = set(pages)
+    text = TABLES["llms"]("About.", nav, pages)
+    assert text.startswith("# quem\n\n> About.\n\n## Tutorials\n\n- [Your first estimate](")
+    assert {page for page in known if f"({page[:-3]}.html): After this " not in text} == set()
+    assert "(contributing.html): Made by the site.\n" in text
 
 
 @pytest.mark.parametrize("page", WITH_EXAMPLES, ids=page_id)

@@ -1,12 +1,12 @@
-"""analysis.json is as its schema says, and the schema allows nothing else."""
+"""analysis.json of each kind is as its schema says, and the schema allows nothing else."""
 
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import jsonschema
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -18,14 +18,16 @@ from quem.report.schema import keys_table, tables_table
 from quem.studyfile.schema import known_keys
 from tests.docs.keys import KINDS
 from tests.docs.pages import ROOT
-from tests.docs.schema import SCHEMA, fits, mappings, mistakes
-from tests.examples import RANKS, SOLVERS, long_csv, study_with
+from tests.docs.schema import SCHEMA, allows_nothing_else, mappings, mistakes, shortened
+from tests.examples import RANKS, SOLVERS, long_csv, study_with, write_study
+from tests.made import random_ranks, study_of
+from tests.options.made import analysed, drawn, study_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SHIPPED = [ROOT / "studies/p3-1997" / name for name in ("study.yaml", "averages.yaml")]
+STUDIES = ROOT / "studies"
 # Of experience studies and comparisons, what some studies have and others lack.
 OPTIONAL = {
     entry.name
@@ -34,177 +36,170 @@ OPTIONAL = {
 }
 
 
-def _output(path: Path, **settings: object) -> Any:  # noqa: ANN401  JSON
-    result = quem.analyze(quem.load_study(path, kind="experience"), **settings)
-    return json.loads(json_text(result.to_dict()))
+def shipped(name: str = "p3-1997/study.yaml", **settings: Any) -> Any:  # noqa: ANN401  JSON
+    """Analyze a shipped study."""
+    return quem.analyze(quem.load_study(STUDIES / name), **settings)
 
 
-def _printed(averages: dict[str, float]) -> str:
-    return "solver,average_rank\n" + "".join(f"{s},{x}\n" for s, x in averages.items())
+def written(folder: Path, ranks: str | None = None, **changes: object) -> Any:  # noqa: ANN401
+    """Analyze the small study with other keys and ranks."""
+    path = write_study(folder, study_with(**changes), rankings__csv=ranks or long_csv())
+    return quem.analyze(quem.load_study(path))
 
 
-def _averages_study(**changes: object) -> dict[str, Any]:
-    source = {"from": "averages", "file": "averages.csv"}
-    return study_with(problems=None, judges=None, rankings=source, **changes)
+def averages(folder: Path, values: list[float]) -> Any:  # noqa: ANN401  a result
+    """Analyze the small study with these averages instead of ranks."""
+    text = "solver,average_rank\n"
+    text += "".join(f"{s},{x}\n" for s, x in zip(SOLVERS, values, strict=True))
+    source = {"from": "averages", "file": "rankings.csv"}
+    return written(folder, text, problems=None, judges=None, rankings=source)
 
 
-RISING = dict(zip(SOLVERS, (1, 1.8, 3.3, 3.6, 5.2, 6.4), strict=False))
-
-
-def test_schema_is_a_schema() -> None:
-    """The schema keeps to JSON Schema 2020-12."""
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
-
-
-@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_shipped_studies_fit(path: Path) -> None:
-    """The output of both shipped studies fits the schema."""
-    assert mistakes(_output(path)) == []
-
-
-@pytest.mark.parametrize("form", ["log", "quadratic"])
-def test_forms_fit(form: str) -> None:
-    """The output fits the schema whatever the form of the line."""
-    assert mistakes(_output(SHIPPED[0], form=form)) == []
-
-
-def test_declared_population_fits() -> None:
-    """A study that declares whom years speak about fits, and that estimate leads."""
-    document = _output(SHIPPED[0], reference_population={"years": [0, 5, 15], "share": [1, 3]})
-    assert mistakes(document) == []
-    assert document["population"] == {"years": [0, 5, 15], "share": [0.25, 0.75], "declared": True}
-    assert document["estimates"][0]["leads"] == "reference"
-
-
-def test_study_without_system_fits(make_study: Callable[..., Path]) -> None:
-    """A study without a system gives no estimates, and fits."""
-    document = _output(make_study(study_with(systems=None, withheld=["sys"])))
-    assert mistakes(document) == []
-    assert document["estimates"] == []
-
-
-def test_open_interval_fits(make_study: Callable[..., Path]) -> None:
-    """A system above all subjects has no upper limit, and fits."""
-    averages = {**RISING, "S3": 2, "S4": 5.2, "S5": 4, "sys": 6.9}
-    document = _output(make_study(_averages_study(), averages__csv=_printed(averages)))
-    assert mistakes(document) == []
-    reference = document["estimates"][0]["reference"]
-    assert reference["open"]
-    assert reference["interval"][1] is None
-
-
-def test_perfect_fit_fits(make_study: Callable[..., Path]) -> None:
-    """Subjects who lie exactly on the line fit, though F is infinite."""
-    years = {s["id"]: s["experience"] / 4 + 1 for s in study_with()["subjects"]}
-    document = _output(make_study(_averages_study(), averages__csv=_printed({**years, "sys": 3})))
-    assert mistakes(document) == []
-
-
-def test_silent_estimate_fits(make_study: Callable[..., Path]) -> None:
-    """Subjects whose ranks have nothing to do with their years leave no years, and fit."""
-    noisy = dict(zip(SOLVERS, (3, 1, 4, 2, 3.5, 2.5, 3), strict=True))
-    document = _output(make_study(_averages_study(), averages__csv=_printed(noisy)))
-    assert mistakes(document) == []
-    assert document["estimates"][0]["leads"] is None
-
-
-def test_gaps_in_the_data_fit(make_study: Callable[..., Path]) -> None:
-    """Solvers with few ranks or none, assisted solvers and failed solutions fit."""
+def gaps(folder: Path) -> Any:  # noqa: ANN401  a result
+    """Solvers with few ranks or none, assisted solvers and failed solutions."""
     ranks: dict[Any, Any] = {cell: r for cell, r in RANKS.items() if cell[1:] != ("P2", "sys")}
-    ranks["J1", "P1", "S1"] = "failed"
-    ranks["J2", "P1", "both"] = 4
-    study = study_with(
-        systems=[{"id": "sys", "version": "2"}, {"id": "idle"}],
-        assisted=[{"id": "both", "by": "sys", "person": "S1"}],
-    )
-    document = _output(make_study(study, rankings__csv=long_csv(ranks)))
-    assert mistakes(document) == []
-    kinds = {average["solver"]: average["kind"] for average in document["averages"]}
-    assert kinds["both"] == "assisted"
-    assert kinds["idle"] == "system"
+    ranks |= {("J1", "P1", "S1"): "failed", ("J2", "P1", "both"): 4}
+    systems = [{"id": "sys", "version": "2"}, {"id": "idle"}]
+    assisted = [{"id": "both", "by": "sys", "person": "S1"}]
+    return written(folder, long_csv(ranks), systems=systems, assisted=assisted)
 
 
-def test_study_in_blocks_fits(make_study: Callable[..., Path]) -> None:
-    """A study judged in blocks has worths and no agreement, and fits."""
+def blocks(folder: Path) -> Any:  # noqa: ANN401  a result
+    """A study that was judged in blocks."""
     second = {"P1": "S2 S4 S6", "P2": "S1 S2 S6"}
     rows = [(*cell, rank, 1 + (cell[2] in second[cell[1]])) for cell, rank in RANKS.items()]
-    text = "judge,problem,solver,rank,block\n"
-    text += "".join(",".join(map(str, row)) + "\n" for row in rows)
-    document = _output(make_study(study_with(), rankings__csv=text))
+    lines = [",".join(map(str, row)) for row in rows]
+    return written(folder, "\n".join(["judge,problem,solver,rank,block", *lines]))
+
+
+def compared(*names: str, **settings: Any) -> Any:  # noqa: ANN401  a result
+    """Compare the systems of shipped studies."""
+    paths = [STUDIES / "assembly-planners" / f"{name}.yaml" for name in names]
+    return quem.compare(*(quem.load_study(path, kind="experience") for path in paths), **settings)
+
+
+def undefined(*, apart: bool) -> Any:  # noqa: ANN401  a result
+    """Compare where systems never met, or one is outside the range on a single problem."""
+    years = (1.0, 2.0, 4.0, 6.0, 8.0, 11.0, 12.0)
+    rng = np.random.default_rng(1)
+    ranks = random_ranks(rng, years, (4.0, 30.0), judges=1, problems=1)
+    small = study_of(ranks, years, 2)
+    return quem.compare(small, *[study_of(random_ranks(rng, years, (6.0,)), years)] * apart)
+
+
+def dialogues(folder: Path, queries: str, **settings: Any) -> Any:  # noqa: ANN401  a result
+    """Simulate dialogues about the shipped bikes."""
+    (folder / "bikes.csv").write_bytes((STUDIES / "ccbr/bikes.csv").read_bytes())
+    study = folder / "study.yaml"
+    source = "{file: bikes.csv, class: fault, id: bike}"
+    study.write_text(f"kind: dialogue\ncases: {source}\nqueries: {queries}\n")
+    return quem.analyze(quem.load_study(study), orders=1, **settings)
+
+
+def options(folder: Path) -> Any:  # noqa: ANN401  a result
+    """Option lists with gaps."""
+    key, lists = drawn(6, systems=2)
+    return analysed(study_in(folder, lists + "Q0,s2,,\nQ1,s2,o1,0.5\n", key))
+
+
+def plan(folder: Path | None = None, **settings: Any) -> Any:  # noqa: ANN401  a result
+    """Plan a study, with or without the small one as its pilot."""
+    path = write_study(folder, study_with()) if folder else None
+    pilot = quem.load_study(path, kind="experience") if path else None
+    return quem.plan(pilot, **{"judges": 2, "problems": (2, 4), "subjects": (6, 8), **settings})
+
+
+POPULATION = {"years": [0, 5, 15], "share": [0.25, 0.75]}
+# Each result, and what has to be found in it.
+CASES: dict[str, tuple[Callable[[Path], Any], dict[str, Any]]] = {
+    "shipped": (lambda _: shipped(), {"kind": "experience"}),
+    "averages of 1997": (lambda _: shipped("p3-1997/averages.yaml"), {}),
+    "log": (lambda _: shipped(form="log"), {}),
+    "quadratic": (lambda _: shipped(form="quadratic"), {}),
+    "population": (
+        lambda _: shipped(reference_population={"years": [0, 5, 15], "share": [1, 3]}),
+        {"population": {**POPULATION, "declared": True}, "estimates.0.leads": "reference"},
+    ),
+    "no system": (lambda f: written(f, systems=None, withheld=["sys"]), {"estimates": []}),
+    "open": (
+        lambda f: averages(f, [1, 1.8, 2, 5.2, 4, 6.4, 6.9]),
+        {"estimates.0.reference.open": True, "estimates.0.reference.interval.1": None},
+    ),
+    "perfect": (lambda f: averages(f, [1.25, 1.5, 2, 2.5, 3.25, 4, 3]), {}),
+    "silent": (lambda f: averages(f, [3, 1, 4, 2, 3.5, 2.5, 3]), {"estimates.0.leads": None}),
+    "gaps": (gaps, {}),
+    "blocks": (blocks, {"agreement": "absent"}),
+    "systems": (lambda _: compared("study"), {}),
+    "studies": (lambda _: compared("study", "next-year"), {}),
+    "assistance": (lambda _: compared("assistance"), {}),
+    "named": (lambda _: compared("study", systems=["stacker", "fitter-1"]), {}),
+    "outside": (lambda _: undefined(apart=False), {"pairs.0.years": None, "pairs.0.ahead": None}),
+    "apart": (lambda _: undefined(apart=True), {"pairs.0.won": None}),
+    "dialogues": (lambda _: shipped("ccbr/bikes.yaml", orders=1, samples=19), {}),
+    "leave one in": (lambda f: dialogues(f, "leave-one-in", samples=19), {}),
+    "queries of a file": (lambda f: dialogues(f, "bikes.csv", samples=19), {}),
+    "no intervals": (
+        lambda f: dialogues(f, "leave-one-in", samples=0),
+        {"means.0.interval": None, "agreement.0.interval": None},
+    ),
+    "options": (options, {}),
+    "options shipped": (lambda _: shipped("option-lists/study.yaml", samples=99), {}),
+    "left out": (lambda f: analysed(study_in(f), missing="leave-out", samples=0), {}),
+    "empty list": (lambda f: analysed(study_in(f, "question,option\nQ1,\n")), {"thresholds": []}),
+    "plan": (lambda f: plan(f, width=9, subjects=8, problems=4, simulate=20), {}),
+    "plan reached": (lambda _: plan(width=4.5, reference_population="0-15", simulate=20), {}),
+    "plan unreached": (
+        lambda f: plan(f, width=0.1, simulate=0),
+        {
+            "designs.0.says": None,
+            "recommended": "absent",
+            "pilot.missing_dimension": None,
+        },
+    ),
+    "plan without a pilot": (lambda _: plan(simulate=20), {}),
+}
+
+
+def document_of(case: str, folder: Path) -> Any:  # noqa: ANN401  JSON
+    """The result of a case as it is written to a file."""
+    return json.loads(json_text(CASES[case][0](folder).to_dict()))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_comes_out_fits(case: str, tmp_path: Path) -> None:
+    """Every sort of result fits, also where numbers are undefined."""
+    document = document_of(case, tmp_path)
     assert mistakes(document) == []
-    assert "agreement" not in document
-    assert len(document["worths"]["solvers"]) == len(document["averages"])
+    for path, value in CASES[case][1].items():
+        found = document
+        for key in path.split("."):
+            found = found[int(key)] if key.isdigit() else found.get(key, "absent")
+        assert found == value, path
 
 
-def _plan(pilot: Path | None = None, **settings: Any) -> Any:  # noqa: ANN401  JSON
-    study = quem.load_study(pilot, kind="experience") if pilot else None
-    return json.loads(json_text(quem.plan(study, **settings).to_dict()))
-
-
-def test_plans_fit(make_study: Callable[..., Path]) -> None:
-    """Plans fit, with and without a pilot, width, population, simulation and reach."""
-    small: dict[str, Any] = {"subjects": (6, 8), "judges": 2, "problems": (2, 4)}
-    reached = _plan(**small, width=4.5, reference_population="0-15", simulate=20)
-    unreached = _plan(make_study(study_with()), **small, width=0.1, simulate=0)
-    for document in (reached, unreached, _plan(**small, simulate=20)):
-        assert mistakes(document) == []
-    assert reached["recommended"]["says"] is not None
-    assert unreached["designs"][0]["says"] is None
-    assert "recommended" not in unreached
-    assert unreached["pilot"]["missing_dimension"] is None
-
-
-def test_plans_hold_nothing_else(make_study: Callable[..., Path]) -> None:
-    """A key more or fewer, in any mapping of a plan, does not fit."""
-    small: dict[str, Any] = {"subjects": 8, "judges": 2, "problems": 4}
-    document = _plan(make_study(study_with()), **small, width=9, simulate=20)
-    optional = {"pilot", "recommended", "designs"}
-    assert optional <= document.keys()
-    for index, mapping in enumerate(mappings(document)):
-        for key in mapping:
-            changed = deepcopy(document)
-            del list(mappings(changed))[index][key]
-            assert not fits(changed) or key in optional, f"{key} beside {sorted(mapping)}"
-        changed = deepcopy(document)
-        list(mappings(changed))[index]["surplus"] = 1
-        assert not fits(changed), f"a key more beside {sorted(mapping)}"
-
-
-def test_unknown_keys_are_refused() -> None:
-    """A key more, in any mapping of the document, does not fit."""
-    document = _output(SHIPPED[0], form="quadratic")
-    count = len(list(mappings(document)))
-    assert count > 20
-    for index in range(count):
-        changed = deepcopy(document)
-        mapping = list(mappings(changed))[index]
-        mapping["surplus"] = 1
-        assert not fits(changed), f"a key more beside {sorted(mapping)}"
-
-
-def test_missing_keys_are_refused() -> None:
-    """A key fewer, in any mapping of the document, does not fit."""
-    document = _output(SHIPPED[0])
-    seen = set()
-    for index, mapping in enumerate(mappings(document)):
-        keys = tuple(mapping)
-        if keys in seen:
-            continue
-        seen.add(keys)
-        for key in set(keys) - OPTIONAL:
-            changed = deepcopy(document)
-            del list(mappings(changed))[index][key]
-            assert not fits(changed), f"{key} is missing beside {sorted(keys)}"
-
-
-@pytest.mark.parametrize(("key", "value"), [("format", 2), ("kind", "ranking")])
-def test_other_formats_and_kinds_are_refused(key: str, value: object) -> None:
-    """A document of another format or an unknown kind does not fit."""
-    assert mistakes({**_output(SHIPPED[1]), key: value})
+@pytest.mark.parametrize(
+    ("case", "optional"),
+    [
+        ("quadratic", OPTIONAL),
+        *((case, {"pairs", "assistance"}) for case in ("systems", "studies", "assistance")),
+        ("dialogues", ()),
+        ("options", ()),
+        ("plan", {"pilot", "recommended", "designs"}),
+    ],
+)
+def test_a_key_more_or_fewer_is_refused(case: str, optional: set[str], tmp_path: Path) -> None:
+    """In every mapping of the document."""
+    document = document_of(case, tmp_path)
+    if case in ("dialogues", "options"):
+        document = shortened(document)
+    assert allows_nothing_else(document, optional) > 3
+    for key, value in (("format", 99), ("kind", "ranking")):
+        assert mistakes({**document, key: value})
 
 
 def test_every_key_is_documented() -> None:
     """The reference names each key of the schema, with a sentence on it, and the CSV columns."""
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
     for kind, presentation in presentations().items():
         keys = {
             key for part in mappings(SCHEMA["$defs"][kind]) for key in part.get("properties", {})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import pytest
+import yaml
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +23,6 @@ from quem.exporting.preferences import average_ranks, preference_lines
 from quem.solutions.model import Solution, SolutionFile, Solutions
 from quem.store.exporting import SubmittedRanking
 from quem.store.state import State
-from quem.studyfile.document import parse_document
 from tests.commands.sessions import close, hold_session
 from tests.exporting.schemas import schema_of
 from tests.importing.made import sample, write_eval
@@ -54,28 +55,33 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def study(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def closed(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A closed session in which answers are ranked by their number; the first is the worst."""
     folder = tmp_path_factory.mktemp("made") / "study"
     assert run("init", folder, "--from", logs).exit_code == 0
     path = folder / "study.yaml"
-    text = path.read_text().replace("subjects: []", "subjects:").replace("judges: []", "judges:")
-    lines = text.splitlines()
-    people = [line for line in lines if line.startswith("  - {id: org-m")][:N_PEOPLE]
-    for years, line in enumerate(people):
-        lines.remove(line)
-        at = lines.index("subjects:") + 1
-        lines.insert(at, line.replace("}", f", experience: {2 * years + 1}}}"))
-    at = lines.index("judges:") + 1
-    lines[at:at] = ["  - {id: J1}", "  - {id: J2}"]
-    path.write_text("\n".join(lines) + "\n")
+    content = yaml.safe_load(path.read_text())
+    content["subjects"] = [
+        {**one, "experience": 2 * years + 1}
+        for years, one in enumerate(content["systems"][:N_PEOPLE])
+    ]
+    content["systems"] = content["systems"][N_PEOPLE:]
+    content["judges"] = [{"id": "J1"}, {"id": "J2"}]
+    path.write_text(yaml.safe_dump(content, sort_keys=False))
     solvers = [f"org-m{number}" for number in range(len(MODELS))]
+    assert [one["id"] for one in content["subjects"] + content["systems"]] == solvers
     order: list[tuple[str, ...]] = [(name,) for name in reversed(solvers)]
-    order[2:4] = [(*order[2], *order[3])]
-    states = [State(ranked=tuple(order)), State(ranked=tuple((s,) for s in reversed(solvers)))]
+    tied = [*order[:2], (*order[2], *order[3]), *order[4:]]
+    states = [State(ranked=tuple(tied)), State(ranked=tuple(order))]
     hold_session(path, solvers=solvers, states=states).close()
     close(path)
     return path
+
+
+@pytest.fixture
+def study(closed: Path, tmp_path: Path) -> Path:
+    """A copy of that session, which may be changed."""
+    return shutil.copytree(closed.parent, tmp_path / "study") / "study.yaml"
 
 
 def exported(study: Path, folder: Path, *words: object) -> Result:
@@ -117,16 +123,12 @@ def test_preferences(study: Path, tmp_path: Path) -> None:
 
 def test_redacted_words_are_in_no_pair(study: Path, tmp_path: Path) -> None:
     """Pairs hold what judges read, and no solution that is more than a text."""
-    text = study.read_text()
-    decision = "{problem: 1, solver: org-m3, words: Answer 3, decision: redact}"
-    changed = text.replace("consent: consent.md", f"consent: consent.md, reviewed: [{decision}]")
-    assert changed != text
-    try:
-        study.write_text(changed)
-        exported(study, tmp_path, "--format", "preferences")
-    finally:
-        study.write_text(text)
-    texts = {p["chosen"] for p in lines_of(tmp_path) if p["chosen_by"] == "org-m3"}
+    content = yaml.safe_load(study.read_text())
+    decision = {"problem": "1", "solver": "org-m3", "words": "Answer 3", "decision": "redact"}
+    content["judging"]["reviewed"] = [decision]
+    study.write_text(yaml.safe_dump(content))
+    exported(study, tmp_path / "a", "--format", "preferences")
+    texts = {p["chosen"] for p in lines_of(tmp_path / "a") if p["chosen_by"] == "org-m3"}
     assert texts == {"[removed] to 1.\n", "Answer 3 to 2.\n", "Answer 3 to 3.\n"}
 
 
@@ -162,17 +164,21 @@ def test_numbers_of_pairs(
         assert ranks[pair["chosen"]] - ranks[pair["rejected"]] == pair["rank_gap"] >= 0
 
 
-def test_open_sessions_are_not_exported(study: Path, tmp_path: Path, logs: Path) -> None:
-    """None of the formats shows what judges think so far."""
+def test_what_is_not_exported(study: Path, tmp_path: Path, logs: Path) -> None:
+    """Neither logs of another study, nor what judges think so far in an open session."""
+    other = write_eval(tmp_path / "other.eval", "org/other", [sample(9, 1, "Yes.")])
+
+    def refusal(*words: object) -> str:
+        result = run("export", study, "--out", tmp_path / "x", *words)
+        assert result.exit_code == 1
+        assert not (tmp_path / "x").exists()
+        return str(result.exception)
+
+    assert "no answer that judges ranked" in refusal("--inspect", other.parent)
+    assert "no log" in refusal("--inspect", study)
     close(study, state="open")
-    try:
-        for words in (["--format", "preferences"], ["--inspect", logs]):
-            result = run("export", study, "--out", tmp_path / "x", *words)
-            assert result.exit_code == 1
-            assert "still open" in str(result.exception)
-            assert not (tmp_path / "x").exists()
-    finally:
-        close(study)
+    for words in (["--format", "preferences"], ["--inspect", logs]):
+        assert "still open" in refusal(*words)
 
 
 def test_scores_have_no_years_where_the_report_states_none() -> None:
@@ -187,13 +193,6 @@ def test_scores_have_no_years_where_the_report_states_none() -> None:
     assert metrics["experience_low"] == reference["interval"][0]
     unstated = [{**one, "leads": None} for one in result["estimates"]]
     assert years_metrics({"estimates": unstated}) == {}
-
-
-@pytest.fixture
-def wheels(pytestconfig: pytest.Config, tmp_path: Path) -> Path:
-    """Where packages of other programs are kept from one run to the next."""
-    cache = getattr(pytestconfig, "cache", None)
-    return Path(cache.mkdir("wheels")) if cache else tmp_path
 
 
 def read_log(path: Path) -> dict[str, Any]:
@@ -211,15 +210,21 @@ def read_log(path: Path) -> dict[str, Any]:
     return content
 
 
-def test_scores_in_logs(study: Path, logs: Path, tmp_path: Path) -> None:
-    """Each answer that was ranked has its average rank; all else in the logs is as it was."""
+def test_scores_in_logs(
+    study: Path, logs: Path, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    """Each answer that was ranked has its average rank; all else in the logs is as it was.
+
+    They fit the schema in the package of Inspect AI, which is kept for the next run.
+    """
     before = {path.name: path.read_bytes() for path in logs.iterdir()}
-    exported(study, tmp_path, "--inspect", logs)
+    out = tmp_path / "out"
+    exported(study, out, "--inspect", logs)
     assert {path.name: path.read_bytes() for path in logs.iterdir()} == before
-    assert {path.name for path in tmp_path.iterdir()} == set(before)
+    assert {path.name for path in out.iterdir()} == set(before)
     for number in range(len(MODELS)):
         name = f"run-{number}.{'json' if number == 1 else 'eval'}"
-        log = read_log(tmp_path / name)
+        log = read_log(out / name)
         for one in log["samples"]:
             assert one["scores"]["match"]["value"] == "C"
             score = one["scores"].pop("quem", None)
@@ -234,31 +239,10 @@ def test_scores_in_logs(study: Path, logs: Path, tmp_path: Path) -> None:
         assert ("experience_low" in new["metrics"]) == (number == len(MODELS) - 1)
     again = exported(study, tmp_path / "again", "--inspect", logs / "run-0.eval")
     assert "run-0.eval" in again.output
-    assert (tmp_path / "again/run-0.eval").read_bytes() == (tmp_path / "run-0.eval").read_bytes()
-
-
-def test_logs_fit_the_schema(study: Path, logs: Path, tmp_path: Path, wheels: Path) -> None:
-    """As the schema in the package of Inspect AI has them."""
+    assert (tmp_path / "again/run-0.eval").read_bytes() == (out / "run-0.eval").read_bytes()
+    cache = getattr(pytestconfig, "cache", None)
+    wheels = Path(cache.mkdir("wheels")) if cache else tmp_path
     whole = schema_of("inspect-ai", "==0.3.285", "inspect_ai/_view/inspect-openapi.json", wheels)
     schema = {"$ref": "#/components/schemas/EvalLog", "components": whole["components"]}
-    exported(study, tmp_path / "out", "--inspect", logs)
-    for path in (tmp_path / "out").iterdir():
+    for path in out.iterdir():
         jsonschema.Draft202012Validator(schema).validate(read_log(path))
-
-
-def test_logs_of_another_study(study: Path, tmp_path: Path) -> None:
-    """They are refused, and nothing is written."""
-    write_eval(tmp_path / "other.eval", "org/other", [sample(9, 1, "Yes.")])
-    for place, message in ((tmp_path, "no answer that judges ranked"), (study, "no log")):
-        words = ["--inspect", place, "--out", tmp_path / "x"]
-        result = run("export", study, *words)
-        assert result.exit_code == 1
-        assert message in str(result.exception)
-    assert not (tmp_path / "x").exists()
-
-
-def test_ids_are_those_of_the_study(study: Path) -> None:
-    """What was imported is what the session ranked."""
-    content = parse_document(study.read_text(), "study.yaml").content
-    assert [one["id"] for one in content["systems"]] == ["org-m7"]
-    assert len(content["subjects"]) == N_PEOPLE

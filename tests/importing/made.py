@@ -1,4 +1,4 @@
-"""Folders, tables and logs as agents and evaluation programs write them."""
+"""Folders, tables and logs as agents and evaluation programs write them, and their import."""
 
 from __future__ import annotations
 
@@ -7,14 +7,56 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 import zstandard
+from click.testing import CliRunner, Result
+
+from quem.cli import main
+from quem.errors import QuemError
+from quem.solutions import find_solutions
+from quem.studyfile.reading import draft_study, read_study
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
 _ZSTANDARD = 93
+ERROR = {"message": "TimeoutError: 60 s\nand more", "traceback": "", "traceback_ansi": ""}
 
 
-def write_tree(root: Path, first: list[str], second: list[str]) -> Path:
+def init(*words: object) -> Result:
+    """Run ``quem init``."""
+    return CliRunner().invoke(main, ["init", *map(str, words)])
+
+
+def made(folder: Path, *words: object) -> tuple[int, int, int]:
+    """Import into a folder; gives the problems, solvers and solutions of what is then a study."""
+    result = init(folder, "--from", *words)
+    assert result.exit_code == 0, result.output
+    assert f"Next: quem serve {folder}" in result.stderr
+    study = folder / "study.yaml"
+    checked = CliRunner().invoke(main, ["check", str(study)])
+    assert checked.exit_code == 0, checked.output
+    spec = read_study(study)
+    solutions, mistakes, warnings = find_solutions(draft_study(study), complete=True)
+    assert [*mistakes, *warnings] == []
+    return len(spec.problems), len(spec.systems) + len(spec.subjects), len(solutions)
+
+
+def refusal(folder: Path, *words: object) -> str:
+    """Why a source is refused; nothing is written then."""
+    result = init(folder, "--from", *words)
+    assert isinstance(result.exception, QuemError), result.output
+    assert not folder.exists()
+    return str(result.exception)
+
+
+def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> Path:
+    """Write JSON Lines."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+def write_tree(root: Path, first: Sequence[str], second: Sequence[str]) -> Path:
     """Write a folder of two levels, with two files at each place."""
     for one in first:
         for other in second:
@@ -25,21 +67,25 @@ def write_tree(root: Path, first: list[str], second: list[str]) -> Path:
     return root
 
 
-def write_long(path: Path, problems: int, solvers: int) -> Path:
-    """Write JSON Lines with an answer in each."""
-    rows = (
+def answers(problems: int, solvers: int) -> list[dict[str, str]]:
+    """An answer of each solver to each problem."""
+    return [
         {"prompt": f"Question {p}?", "model": f"org/m{s}", "output": f"Answer {s} to {p}."}
         for p in range(problems)
         for s in range(solvers)
-    )
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path
+    ]
+
+
+def write_long(path: Path, problems: int, solvers: int) -> Path:
+    """Write JSON Lines with an answer in each."""
+    return write_lines(path, answers(problems, solvers))
 
 
 def sample(number: int, epoch: int, text: str) -> dict[str, Any]:
     """A sample as Inspect logs it."""
     call = {"id": "a", "function": "look", "arguments": {}, "type": "function"}
     message = {"role": "assistant", "content": text}
+    choices = [{"message": message, "stop_reason": "stop"}]
     return {
         "id": number,
         "epoch": epoch,
@@ -48,11 +94,7 @@ def sample(number: int, epoch: int, text: str) -> dict[str, Any]:
             {"role": "user", "content": [{"type": "text", "text": f"Question {number}?"}]},
         ],
         "target": "",
-        "output": {
-            "model": "m",
-            "choices": [{"message": message, "stop_reason": "stop"}],
-            "completion": text,
-        },
+        "output": {"model": "m", "choices": choices, "completion": text},
         "messages": [{**message, "tool_calls": [call]}],
         "scores": {"match": {"value": "C", "history": []}},
         **{name: {} for name in ("metadata", "store", "model_usage", "role_usage", "attachments")},
@@ -63,16 +105,16 @@ def sample(number: int, epoch: int, text: str) -> dict[str, Any]:
 def _header(model: str, task: str, count: int) -> dict[str, Any]:
     """What a log says of its run."""
     at = "2026-10-01T12:00:00+00:00"
-    texts = ("eval_id", "run_id", "task_id")
-    parts = ["task_attribs", "task_args", "task_args_passed", "dataset", "config", "packages"]
-    parts += ["model_generate_config", "model_args"]
-    about: dict[str, Any] = {**{name: name for name in texts}, **{name: {} for name in parts}}
+    empty = ["task_attribs", "task_args", "task_args_passed", "dataset", "config", "packages"]
+    empty += ["model_generate_config", "model_args"]
+    about: dict[str, Any] = {name: name for name in ("eval_id", "run_id", "task_id")}
+    about |= {"model": model, "task": task, "task_version": 0, "created": at}
     score = {"name": "match", "scorer": "match", "params": {}, "metrics": {}}
     usage: dict[str, Any] = {"model_usage": {}, "role_usage": {}, "connection_limit_history": []}
     return {
         "version": 2,
         "status": "success",
-        "eval": {**about, "model": model, "task": task, "task_version": 0, "created": at},
+        "eval": {**about, **{name: {} for name in empty}},
         "plan": {"name": "plan", "steps": [], "config": {}},
         "stats": {"started_at": at, "completed_at": at, **usage},
         "results": {"total_samples": count, "completed_samples": count, "scores": [score]},
@@ -85,57 +127,35 @@ def _header(model: str, task: str, count: int) -> dict[str, Any]:
 def write_eval(
     path: Path, model: str, samples: list[dict[str, Any]], *, packed: bool = True, task: str = "qa"
 ) -> Path:
-    """Write a log of Inspect AI: a zip archive whose parts are packed by Zstandard, or deflated."""
+    """Write a log of Inspect AI: as JSON, or a zip archive packed by Zstandard or deflated."""
     header = _header(model, task, len(samples))
-    left_out = ("messages", "output", "store", "events", "attachments")
-    summaries = [
-        {**{name: one[name] for name in one if name not in left_out}, "completed": True}
-        for one in samples
-    ]
-    parts = {
-        f"samples/{one['id']}_epoch_{one['epoch']}.json": json.dumps(one).encode()
-        for one in samples
-    }
-    parts["summaries.json"] = json.dumps(summaries).encode()
-    parts["header.json"] = json.dumps(header).encode()
     if path.suffix == ".json":
         path.write_text(json.dumps({**header, "samples": samples}))
         return path
+    left_out = {"messages", "output", "store", "events", "attachments"}
+    short = [{name: one[name] for name in one.keys() - left_out} for one in samples]
+    parts: dict[str, object] = {
+        f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in samples
+    }
+    parts["summaries.json"] = [{**one, "completed": True} for one in short]
+    parts["header.json"] = header
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in parts.items():
-            if packed:
-                # The directory names the method that zipfile cannot write, afterwards.
-                raw = zstandard.ZstdCompressor(write_content_size=False).compress(content)
-                archive.writestr(zipfile.ZipInfo(name), raw)
-            else:
+        for name, part in parts.items():
+            content = json.dumps(part).encode()
+            if not packed:
                 archive.writestr(name, content)
-    if packed:
-        _name_method(path, {name: len(content) for name, content in parts.items()})
+                continue
+            raw = zstandard.ZstdCompressor(write_content_size=False).compress(content)
+            entry = zipfile.ZipInfo(name)
+            archive.writestr(entry, raw)
+            # The directory, which is written last, names the method that zipfile cannot write.
+            entry.compress_type, entry.file_size = _ZSTANDARD, len(content)
     return path
-
-
-def _name_method(path: Path, sizes: dict[str, int]) -> None:
-    """Say in an archive of stored parts that they are packed by Zstandard."""
-    with zipfile.ZipFile(path) as archive:
-        starts = [(entry.filename, entry.header_offset) for entry in archive.infolist()]
-        directory = archive.start_dir
-    raw = bytearray(path.read_bytes())
-    for name, start in starts:
-        raw[start + 8 : start + 10] = _ZSTANDARD.to_bytes(2, "little")
-        raw[start + 22 : start + 26] = sizes[name].to_bytes(4, "little")
-    at = directory
-    for name, _ in starts:
-        raw[at + 10 : at + 12] = _ZSTANDARD.to_bytes(2, "little")
-        raw[at + 24 : at + 28] = sizes[name].to_bytes(4, "little")
-        lengths = [int.from_bytes(raw[at + n : at + n + 2], "little") for n in (28, 30, 32)]
-        at += 46 + sum(lengths)
-    path.write_bytes(raw)
 
 
 def write_harness(path: Path, docs: int, filters: tuple[str, ...]) -> Path:
     """Write samples of lm-evaluation-harness, each once for each filter."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    rows = [
+    rows = (
         {
             "doc_id": doc,
             "doc": {"question": f"Question {doc}?"},
@@ -148,6 +168,5 @@ def write_harness(path: Path, docs: int, filters: tuple[str, ...]) -> Path:
         }
         for name in filters
         for doc in range(docs)
-    ]
-    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    return path
+    )
+    return write_lines(path, rows)

@@ -11,8 +11,3 @@ GOLDEN: dict[str, Any] = json.loads(
 )
 # The data sets of the papers, which are not part of the project.
 DATA = Path(__file__).parents[3] / "shared" / "data"
-
-
-def options(kind: str) -> list[str]:
-    """A list of options such as ``wcw``: the correct one is c, wrong ones have their place."""
-    return [sign if sign == "c" else f"{sign}{place}" for place, sign in enumerate(kind)]

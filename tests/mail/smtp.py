@@ -7,6 +7,7 @@ import email
 import email.policy
 import threading
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from aiosmtpd.smtp import SMTP, Envelope
@@ -16,6 +17,25 @@ if TYPE_CHECKING:
     from email.message import EmailMessage
 
 
+@dataclass(frozen=True)
+class Received:
+    """A letter as it came."""
+
+    sender: str | None
+    receivers: list[str]
+    content: bytes
+
+    def headers(self) -> dict[str, list[str]]:
+        """The lines of the head by name, folded ones put together."""
+        found: dict[str, list[str]] = {}
+        head = self.content.partition(b"\r\n\r\n")[0].decode("ascii")
+        for line in head.replace("\r\n ", " ").replace("\r\n\t", " ").split("\r\n"):
+            name, colon, value = line.partition(": ")
+            assert colon, line
+            found.setdefault(name, []).append(value)
+        return found
+
+
 class MailHost:
     """Takes letters, or refuses them."""
 
@@ -23,6 +43,7 @@ class MailHost:
         self.answer = answer
         self.drops = False  # whether it hangs up on a letter that it was given
         self.letters: list[EmailMessage] = []
+        self._received: list[Received] = []
         self._lock = threading.Lock()
         self.port = 0
         self._loop = asyncio.new_event_loop()
@@ -77,6 +98,12 @@ class MailHost:
         with self._lock:
             return Counter(letter["To"].addresses[0].addr_spec for letter in self.letters)
 
+    def received(self) -> list[Received]:
+        """The letters that came since this was asked last, as bytes."""
+        with self._lock:
+            letters, self._received = self._received, []
+        return letters
+
     async def handle_RCPT(  # noqa: N802  aiosmtpd's name
         self, _server: object, _session: object, envelope: Envelope, address: str, _options: object
     ) -> str:
@@ -98,4 +125,5 @@ class MailHost:
         )
         with self._lock:
             self.letters.append(letter)
+            self._received.append(Received(envelope.mail_from, envelope.rcpt_tos, envelope.content))
         return "250 OK"

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from hypothesis import strategies as st
 
 import quem
 
@@ -14,9 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.options.result import OptionsResult
-
-# Of each list, for each option how sure the system is, and whether it is correct.
-Lists = list[list[tuple[float, bool]]]
 
 KEY = "question,correct\nQ1,a\nQ2,b\nQ3,c\n"
 LISTS = (
@@ -33,7 +29,6 @@ def study_in(
     name: str = "lists.csv",
     **study: object,
 ) -> Path:
-    """Write a study of option lists; gives the path of the study file."""
     content: dict[str, Any] = {
         "kind": "options",
         "id": "example",
@@ -71,23 +66,3 @@ def drawn(questions: int, systems: int = 2, options: int = 6, seed: int = 0) -> 
             shown = [o for o in np.argsort(-confidence).tolist() if confidence[o] >= 0.05]
             lists += [f"Q{number},s{system},o{o},{confidence[o]}" for o in shown]
     return "\n".join(key) + "\n", "\n".join(lists) + "\n"
-
-
-def cut(listed: list[tuple[float, bool]], threshold: float) -> list[str]:
-    """The options that a threshold shows, best first; those with c are correct."""
-    best_first = sorted(listed, key=lambda option: -option[0])
-    reached = sum(confidence >= threshold for confidence, _ in best_first)
-    shown = best_first[: max(reached, 1)]
-    return [f"{'c' if right else 'w'}{i}" for i, (_, right) in enumerate(shown)]
-
-
-@st.composite
-def some_lists(draw: st.DrawFn, most_correct: int = 1, shortest: int = 1) -> Lists:
-    """Lists of up to five options with coarse confidences, of which some may be right."""
-    lists = []
-    for _ in range(draw(st.integers(2, 8))):
-        confidences = draw(st.lists(st.integers(0, 5), min_size=shortest, max_size=5))
-        places = st.integers(0, max(len(confidences) - 1, 0))
-        right = draw(st.sets(places, max_size=most_correct))
-        lists.append([(c / 5, i in right) for i, c in enumerate(confidences)])
-    return lists

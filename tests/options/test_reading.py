@@ -1,20 +1,20 @@
-"""Files of questions and lists: what is read, and what is said of what cannot be."""
+"""Questions and lists in files or in memory: what is read, and what is said of wrong ones."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 
 import quem
+from quem.options import evaluate
 from quem.options.loading import load_options
-from tests.options.made import KEY, LISTS, study_in
+from tests.options.made import KEY, LISTS, analysed, drawn, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-HEAD = "question,system,option,confidence\n"
 
 
 def signs(path: Path) -> list[list[str]]:
@@ -26,7 +26,6 @@ PLAIN = [["cw", "wcw", "w"], ["w", "cw", "c"]]
 
 
 def test_lists_are_read(tmp_path: Path) -> None:
-    """Lists have their length and the place of the correct option; ties stay as they stand."""
     path = study_in(tmp_path)
     assert signs(path) == PLAIN
     data = load_options(path)
@@ -37,87 +36,43 @@ def test_lists_are_read(tmp_path: Path) -> None:
     assert {file.name for file in data.files} == {"study.yaml", "questions.csv", "lists.csv"}
 
 
-def test_files_as_people_save_them(tmp_path: Path) -> None:
-    """Excel's CSV, other orders of columns and rows, UTF-16 and blank lines read the same."""
-    rows = [line.split(",") for line in LISTS.splitlines()]
-    order = [3, 2, 0, 1]
-    turned = [";".join(row[i] for i in order) for row in rows]
-    turned = [turned[0].upper(), *reversed(turned[1:])]
-    text = "sep=;\r\n" + "\r\n".join(turned).replace("0.", "0,") + "\r\n;;;\r\n\r\n"
-    systems = [{"id": "x"}, {"id": "y"}]
-    for raw in (text.encode("utf-8-sig"), text.encode("utf-16")):
-        path = study_in(tmp_path, text=raw, systems=systems)
-        # Read from below, the tie of Q2 stands the other way round.
-        assert signs(path) == [["cw", "cww", "w"], PLAIN[1]]
-
-
-def as_json(rows: str) -> str:
-    """Give a table of lists as JSON Lines."""
+def test_json_lines_say_the_same(tmp_path: Path) -> None:
     lists: dict[tuple[str, str], list[dict[str, object]]] = {}
-    for line in rows.splitlines()[1:]:
+    for line in LISTS.splitlines()[1:]:
         question, system, option, confidence = line.split(",")
         entry: dict[str, object] = {"option": option, "confidence": float(confidence)}
         lists.setdefault((question, system), []).append(entry)
-    return "".join(
-        json.dumps({"question": q, "system": s, "options": options}) + "\n"
-        for (q, s), options in lists.items()
-    )
-
-
-def test_json_lines_say_the_same(tmp_path: Path) -> None:
-    """Lists and questions as JSON Lines are those of the tables; numbers name things too."""
-    path = study_in(tmp_path, text=as_json(LISTS), name="lists.jsonl")
+    lines = [
+        json.dumps({"question": question, "system": system, "options": options})
+        for (question, system), options in lists.items()
+    ]
+    path = study_in(tmp_path, text="\n".join(lines), name="lists.jsonl")
     assert signs(path) == PLAIN
     key = '{"question": "Q1", "correct": 7}\n\n{"question": 2, "correct": "b"}\n'
     (tmp_path / "key.jsonl").write_text(key)
-    lists = '{"question": "Q1", "options": [3, 7]}\n{"question": 2, "options": []}\n'
-    path = study_in(tmp_path, text=lists, name="l.ndjson", questions="key.jsonl")
+    text = '{"question": "Q1", "options": [3, 7]}\n{"question": 2, "options": []}\n'
+    path = study_in(tmp_path, text=text, name="l.ndjson", questions="key.jsonl")
     assert signs(path) == [["wc", ""]]
     assert load_options(path).systems == ("system",)
 
 
 def test_questions_can_have_several_correct_options(tmp_path: Path) -> None:
     """Lines of a table, a list of JSON Lines, or a list in the study file say the same."""
-    table = "question,correct\nQ1,a\nQ2,b\nQ1,c\nQ3,c\nQ1,z\n"
-    (tmp_path / "key.jsonl").write_text(
-        '{"question": "Q1", "correct": ["a", "c"]}\n'
-        '{"question": "Q2", "correct": "b"}\n{"question": "Q3", "correct": ["c"]}\n'
-        '{"question": "Q1", "correct": "z"}\n'
-    )
-    listed = [
-        {"id": "Q1", "correct": ["a", "c", "z"]},
-        {"id": "Q2", "correct": ["b"]},
-        {"id": "Q3", "correct": "c"},
-    ]
+    correct: dict[str, Any] = {"Q1": ["a", "c", "z"], "Q2": ["b"], "Q3": "c"}
+    lines = [json.dumps({"question": q, "correct": options}) for q, options in correct.items()]
+    (tmp_path / "key.jsonl").write_text("\n".join(lines))
+    listed = [{"id": question, "correct": options} for question, options in correct.items()]
     lists = LISTS + "Q1,y,z,0.4\nQ1,y,a,0.3\n"
-    for path in (
-        study_in(tmp_path, lists, key=table),
-        study_in(tmp_path, lists, questions="key.jsonl"),
-        study_in(tmp_path, lists, questions=listed),
+    for form in (
+        {"key": "question,correct\nQ1,a\nQ2,b\nQ1,c\nQ3,c\nQ1,z\n"},
+        {"questions": "key.jsonl"},
+        {"questions": listed},
     ):
-        data = load_options(path)
+        data = load_options(study_in(tmp_path, lists, **form))
         assert data.key.ids == ("Q1", "Q2", "Q3")
         assert data.key.correct == (("a", "c", "z"), ("b",), ("c",))
         assert data.answers[0].n_correct.tolist() == [3, 1, 1]
-        assert signs(path) == [PLAIN[0], ["wcc", "cw", "c"]]
-
-
-BAD_JSON_KEYS = [
-    ('{"question": "Q1", "correct": [true]}', ":1: correct[1]: an id should be a text or a number"),
-    ('{"question": "Q1", "correct": []}', ":1: correct: is empty; add the correct"),
-    ('{"question": ["Q1"], "correct": "a"}', ":1: question: an id should be a text"),
-    ('{"question": "Q1", "correct": "a", "answer": "a"}', ":1: answer: unknown key"),
-    ('{"question": "Q1", "correct": ["a", "a"]}', "with the correct option 'a' is already on line"),
-]
-
-
-@pytest.mark.parametrize(("key", "message"), BAD_JSON_KEYS)
-def test_what_is_wrong_with_json_questions_is_said(tmp_path: Path, key: str, message: str) -> None:
-    """Each fault with its line and key."""
-    (tmp_path / "key.jsonl").write_text(key + "\n")
-    with pytest.raises(quem.QuemError) as caught:
-        load_options(study_in(tmp_path, questions="key.jsonl"))
-    assert message in str(caught.value.mistakes[0])
+        assert [one.lists for one in data.answers] == [PLAIN[0], ["wcc", "cw", "c"]]
 
 
 def test_doubtful_data_are_told(tmp_path: Path) -> None:
@@ -127,149 +82,156 @@ def test_doubtful_data_are_told(tmp_path: Path) -> None:
         doubt.code: doubt.message for doubt in load_options(study_in(tmp_path, lists)).warnings
     }
     assert set(warnings) == {"nearly-correct", "gap-in-positions", "ignored-column"}
-    assert "1 list without a correct option has one" in warnings["nearly-correct"]
-    assert warnings["nearly-correct"].endswith("counts as wrong: 'A' for 'a'")
-    assert "1 of 2 lists" in warnings["gap-in-positions"]
+    assert warnings["nearly-correct"].endswith("'A' for 'a'")
     assert "'Q1'" in warnings["gap-in-positions"]
     assert "'color'" in warnings["ignored-column"]
 
 
+def of(rows: str, head: str = "question,system,option,confidence") -> str:
+    return f"{head}\n{rows}"
+
+
+PLACED = "question,option,position"
 BAD_LISTS = [
-    (HEAD + "Q1,x,a,0.9\nQ9,x,a,1\nQ9,x,b,1\n", ":3:1: question: unknown question 'Q9'"),
-    (
-        HEAD + "Q1,x,a,0.9\nQ1,x,a,0.8\n",
-        ":3:3: option: duplicate: 'a' is twice in the list for 'Q1'",
+    (of("Q1,x,a,0.9\nQ9,x,a,1\nQ9,x,b,1\n"), ":3:1: question: unknown question 'Q9'"),
+    (of("Q1,x,a,0.9\nQ1,x,a,0.8\n"), ":3:3: option: duplicate: 'a' is twice in the list for 'Q1'"),
+    *(
+        (of(f"Q1,x,a,{value}\n"), f":2:4: confidence: '{value}' is not a finite number")
+        for value in ("high", "nan", "1e999", "80%")
     ),
-    (HEAD + "Q1,x,a,high\n", ":2:4: confidence: 'high' is not a finite number"),
-    (HEAD + "Q1,x,a,nan\n", ":2:4: confidence: 'nan' is not a finite number"),
-    (HEAD + "Q1,x,a,1e999\n", ":2:4: confidence: '1e999' is not a finite number"),
-    (HEAD + "Q1,x,a,80%\n", ":2:4: confidence: '80%' is not a finite number"),
-    (HEAD + ",x,a,1\n", ":2:1: question: is empty; add the question"),
-    (HEAD + "Q1,,a,1\nQ2,x,a,1\n", ":2:2: system: is empty; add the system"),
-    (HEAD + "Q1,x,a,1\nQ1,x,,\n", ":3:3: option: is empty, and the list for 'Q1' has other lines"),
-    ("question,option,position\nQ1,a,0\n", ":2:3: position: '0' is not a whole number from 1"),
-    ("question,option,position\nQ1,a,1.5\n", ":2:3: position: '1.5' is not a whole number"),
-    (
-        "question,option,position\nQ1,a,1\nQ1,b,1\n",
-        ":3:3: position: duplicate: '1' is twice in the list",
-    ),
-    ("question,option,position\nQ1,a,1\nQ1,b,\n", ":3:3: position: is empty, and the list"),
-    ("question,choice\nQ1,a\n", ":1: option: column 'option' not found"),
-    (
-        "question,option,score,confidence\nQ1,a,1,1\n",
-        ":1:4: confidence: duplicate column: column 3 is the confidence",
-    ),
-    ("", "is empty; it must hold the table of lists"),
-    (b"PK\x03\x04xlsx", "is an Excel or OpenDocument workbook"),
-    (b"question,option\n\x00\n", "holds binary data"),
+    (of("Q1,,a,1\nQ2,x,a,1\n"), ":2:2: system: is empty"),
+    (of("Q1,x,a,1\nQ1,x,,\n"), ":3:3: option: is empty, and the list for 'Q1' has other lines"),
+    (of("Q1,a,0\n", PLACED), ":2:3: position: '0' is not a whole number from 1"),
+    (of("Q1,a,1\nQ1,b,1\n", PLACED), ":3:3: position: duplicate: '1' is twice in the list"),
+    (of("Q1,a,1\nQ1,b,\n", PLACED), ":3:3: position: is empty, and the list"),
+    (of("Q1,a,1,1\n", "question,option,score,confidence"), ":1:4: confidence: duplicate column"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("lists", "message"), BAD_LISTS, ids=[message[:30] for _, message in BAD_LISTS]
-)
-def test_what_is_wrong_with_lists_is_said(tmp_path: Path, lists: str | bytes, message: str) -> None:
-    """One message that names file, line, cell and remedy; no other."""
-    with pytest.raises(quem.QuemError) as caught:
-        load_options(study_in(tmp_path, lists))
-    (mistake,) = caught.value.mistakes
-    assert str(mistake).startswith(str(tmp_path / "lists.csv"))
-    assert message in str(mistake)
+def listed(options: str, **more: str) -> str:
+    others = "".join(f', "{key}": {value}' for key, value in more.items())
+    return f'{{"question": "Q1", "options": {options}{others}}}\n'
 
 
 BAD_JSON = [
-    ("nothing", ":1:1: is not valid JSON"),
-    ("[1]", ":1: must be a record"),
-    ('{"question": "Q1"}', ":1: options: is missing; add it"),
-    ('{"question": "Q1", "options": "a"}', ":1: options: should be a dict or a list of items"),
-    ('{"options": ["a"]}', ":1: question: is missing; add it"),
-    ('{"question": "Q1", "options": ["a", ""]}', ":1: options: each option must"),
-    ('{"question": "Q1", "options": [true]}', ":1: options: an id should be a"),
-    ('{"question": "Q1", "options": [{"confidence": 1}]}', ":1: options: an option must be"),
-    (
-        '{"question": "Q1", "options": [{"option": "a", "confidence": Infinity}]}',
-        ":1: options: input should be a finite number",
-    ),
-    (
-        '{"question": "Q1", "options": [{"option": "a", "confidence": 1' + "0" * 400 + "}]}",
-        ":1: options: this is not a number",
-    ),
-    ('{"question": "Q1", "options": ["a"], "rank": 1}', ":1: rank: unknown key; known here"),
-    ('{"question": "Q1", "system": null, "options": []}', ":1: system: is empty; add a value"),
-    (
-        '{"question": "Q1", "options": ["a"]}\n{"question": "Q1", "options": ["b"]}',
-        ":2: question: duplicate: the list for 'Q1' is also in",
-    ),
-    ("[" * 20_000, ":1: is not valid JSON"),
-    ("\n", "is empty; it must hold the lists"),
+    ('{"question": "Q1"}', ":1: options: is missing"),
+    ('{"options": ["a"]}', ":1: question: is missing"),
+    (listed('"a"'), ":1: options: should be a dict or a list of items"),
+    (listed('["a", ""]'), ":1: options: each option must"),
+    (listed("[true]"), ":1: options: an id should be a"),
+    (listed('[{"confidence": 1}]'), ":1: options: an option must be"),
+    (listed('[{"option": "a", "confidence": Infinity}]'), ":1: options: input should be a finite"),
+    (listed(f'[{{"option": "a", "confidence": 1{"0" * 400}}}]'), ":1: options: this is not a numb"),
+    (listed("[]", system="null"), ":1: system: is empty"),
+    (listed('["a"]') + listed('["b"]'), ":2: question: duplicate: the list for 'Q1' is also in"),
 ]
-
-
-@pytest.mark.parametrize(
-    ("lists", "message"), BAD_JSON, ids=[message[:30] for _, message in BAD_JSON]
-)
-def test_what_is_wrong_with_json_is_said(tmp_path: Path, lists: str, message: str) -> None:
-    """The same of JSON Lines."""
-    with pytest.raises(quem.QuemError) as caught:
-        load_options(study_in(tmp_path, lists, name="lists.jsonl"))
-    assert str(caught.value.mistakes[0]).startswith(str(tmp_path / "lists.jsonl"))
-    assert message in str(caught.value.mistakes[0])
-
-
+KEYED = "question,correct"
 BAD_KEYS = [
-    (
-        KEY + "Q1,a\n",
-        ":5:1: question: duplicate: the question 'Q1' with the correct option 'a' is already on "
-        "line 2",
-    ),
-    (KEY + "Q4,\n", ":5:2: correct: is empty; add the correct"),
-    (KEY + ",b\n", ":5:1: question: is empty; add the question"),
-    ("question,correct\n", "there is no question; add questions"),
-    ("question,correct\n\n ,\n\n", "there is no question; add questions"),
-    ("question,answer\nQ1,a\n", ":1: correct: column 'correct' not found"),
-    ("", "is empty; it must hold the table of questions"),
+    (KEY + "Q1,a\n", ":5:1: question: duplicate: the question 'Q1' with the correct option 'a'"),
+    (KEY + "Q4,\n", ":5:2: correct: is empty"),
+    (of("Q1,a\n", "question,answer"), ":1: correct: column 'correct' not found"),
 ]
+BAD_JSON_KEYS = [
+    ('{"question": "Q1", "correct": [true]}', ":1: correct[1]: an id should be a text"),
+    ('{"question": ["Q1"], "correct": "a"}', ":1: question: an id should be a text"),
+    ('{"question": "Q1", "correct": "a", "answer": "a"}', ":1: answer: unknown key"),
+    ('{"question": "Q1", "correct": ["a", "a"]}', "with the correct option 'a' is already on line"),
+]
+BAD_FILES = {
+    "lists.csv": BAD_LISTS,
+    "lists.jsonl": BAD_JSON,
+    "questions.csv": BAD_KEYS,
+    "key.jsonl": BAD_JSON_KEYS,
+}
 
 
 @pytest.mark.parametrize(
-    ("key", "message"), BAD_KEYS, ids=[message[:40] for _, message in BAD_KEYS]
+    ("name", "text", "message"),
+    [(name, *one) for name, table in BAD_FILES.items() for one in table],
+    ids=[f"{name}{message}" for name, table in BAD_FILES.items() for _, message in table],
 )
-def test_what_is_wrong_with_questions_is_said(tmp_path: Path, key: str, message: str) -> None:
-    """Questions that stand twice or lack something are named."""
+def test_wrong_files(tmp_path: Path, name: str, text: str | bytes, message: str) -> None:
+    """The first message names file, line, cell and remedy; a table has no other."""
+    if name.startswith("lists"):
+        path = study_in(tmp_path, text, name=name)
+    else:
+        path = study_in(tmp_path, key=text, questions=name)
+        (tmp_path / "questions.csv").rename(tmp_path / name)
     with pytest.raises(quem.QuemError) as caught:
-        load_options(study_in(tmp_path, key=key))
-    (mistake,) = caught.value.mistakes
-    assert str(mistake).startswith(str(tmp_path / "questions.csv"))
-    assert message in str(mistake)
+        load_options(path)
+    first, *others = map(str, caught.value.mistakes)
+    assert first.startswith(str(tmp_path / name))
+    assert message in first
+    assert not others or name.endswith(".jsonl")
 
 
-BAD_STUDIES = [
-    ({"lists": None}, "lists: is missing; name the file with the lists"),
+BAD_STUDIES: list[tuple[dict[str, Any], str]] = [
+    ({"lists": None}, "lists: is missing"),
     ({"lists": "list.csv"}, "lists: there is no file 'list.csv'; did you mean lists.csv?"),
-    ({"questions": "."}, "questions: '.' is a folder"),
-    ({"questions": None}, "questions: is missing; add it"),
     ({"questions": []}, "questions: there is no question"),
-    ({"systems": [{"id": "x"}, {"id": "x"}]}, "systems: the id 'x' is used twice; give each"),
+    ({"systems": [{"id": "x"}, {"id": "x"}]}, "systems: the id 'x' is used twice"),
     ({"systems": [{"id": "x"}, {"id": "Y"}]}, "system: unknown system 'y'; did"),
     ({"systems": [{"id": "x", "lists": "lists.csv"}], "lists": None}, "names 'y'"),
     ({"lists": ["lists.csv", "lists.csv"]}, "is also in"),
-    ({"analysis": {"measures": ["OLRA"]}}, "analysis.measures: there is no measure 'OLRA'"),
-    ({"analysis": {"headline": "LAR"}}, "analysis.headline: is not a setting any longer; the fi"),
-    ({"analysis": {"bootstrap": 9}}, "analysis.bootstrap: is not a setting any longer; `samples"),
-    ({"analysis": {"level": 90}}, "analysis.level: 90 is not between 0 and 1"),
-    ({"questions": [{"id": "Q1", "correct": []}]}, "correct: is empty; add the correct"),
-    ({"analysis": {"missing": "zero"}}, "'zero' is not one of empty, leave-out"),
-    ({"anlysis": {}}, "anlysis: unknown key; did you mean analysis?"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("study", "message"), BAD_STUDIES, ids=[message[:40] for _, message in BAD_STUDIES]
-)
-def test_what_is_wrong_with_a_study_is_said(
-    tmp_path: Path, study: dict[str, object], message: str
-) -> None:
-    """Mistakes of the study file are named with their place."""
+@pytest.mark.parametrize(("study", "message"), BAD_STUDIES)
+def test_wrong_studies(tmp_path: Path, study: dict[str, Any], message: str) -> None:
     with pytest.raises(quem.QuemError) as caught:
-        quem.analyze(quem.load_study(study_in(tmp_path, **study)), samples=0)  # type: ignore[arg-type]
+        quem.analyze(quem.load_study(study_in(tmp_path, **study)), samples=0)
     assert any(message in str(mistake) for mistake in caught.value.mistakes), caught.value
+
+
+def test_forms_equal_files(tmp_path: Path) -> None:
+    """Systems with confidences: a frame, types of pandas, and dicts give what files do."""
+    key, text = drawn(20, systems=2, seed=3)
+    path = study_in(tmp_path, text, key)
+    filed = analysed(path)
+    lists = pd.read_csv(tmp_path / "lists.csv")
+    correct: dict[str, str] = dict(pd.read_csv(tmp_path / "questions.csv").itertuples(index=False))
+    typed = lists.astype({"question": "string", "system": "category", "confidence": "Float64"})
+    nested: dict[str, dict[str, dict[str, float]]] = {}
+    for question, system, option, confidence in lists.itertuples(index=False):
+        nested.setdefault(system, {}).setdefault(question, {})[option] = confidence
+    alone = {name: [option] for name, option in correct.items()}
+    used: dict[str, Any] = {"samples": 99}
+    for form, right in ((lists, correct), (typed, pd.Series(correct)), (nested, alone)):
+        result = evaluate(form, right, **used)
+        for name, table in filed.tables().items():
+            columns = [column for column in table if column not in {"study", "name"}]
+            pd.testing.assert_frame_equal(table[columns], result.table(name)[columns])
+        assert [w.code for w in result.warnings] == [w.code for w in filed.warnings]
+
+
+ONE = {"s": {"Q1": ["a"]}}
+TWICE = pd.DataFrame({"question": ["Q1"] * 2, "option": ["a", "b"], "position": [1, 1]})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"lists": {"Q1": ["a"]}}, "lists: system 'Q1': should be a dict of question to list"),
+        ({"lists": {"s": {"Q1": ["a", "a"]}}}, "question 'Q1', system 's', options: a: is more"),
+        ({"lists": {"s": {"Q9": ["a"]}}}, "lists: question 'Q9', system 's', question: unknown q"),
+        ({"lists": {"s": {"Q1": {"a": "x"}}}}, "system 's', options.a: 'x' is not a number"),
+        ({"lists": {"s": {"Q1": {"a": float("inf")}}}}, "options.a: input should be a finite"),
+        ({"lists": {}}, "lists: holds no list"),
+        ({"lists": 3}, "lists: should be a DataFrame, or a dict of system to qu"),
+        ({"lists": pd.DataFrame({"question": ["Q1"]})}, "lists: option: column 'option' not"),
+        ({"lists": TWICE}, "lists:2:3: position: duplicate: '1' is twice in the list"),
+        ({"lists": {"s": {1: [], "1": []}}, "correct": {1: "a"}}, "the list for '1' is also in li"),
+        ({"correct": {}}, "correct: there is no question"),
+        ({"correct": {"Q1": None}}, "correct: question 'Q1', correct: is empty"),
+        ({"correct": ["a"]}, "correct: should be a DataFrame, or a dict of question to"),
+        ({"correct": {("Q", 1): "a"}}, "correct: question ('Q', 1), question: an id should be"),
+        ({"headline": "MAE"}, "headline: is not a setting any longer"),
+        ({"measures": "nope"}, "measures: there is no measure 'nope'"),
+    ],
+)
+def test_wrong_objects(given: dict[str, Any], message: str) -> None:
+    """What is wrong is one message, with the question or the key, and without a file."""
+    with pytest.raises(quem.QuemError) as caught:
+        evaluate(**{"lists": ONE, "correct": {"Q1": "a", "Q2": "b"}, **given})
+    assert message in str(caught.value)
+    assert "<memory>" not in str(caught.value)

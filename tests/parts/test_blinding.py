@@ -21,8 +21,9 @@ from tests.parts.made import random_ranks, study_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from quem.parts.result import ExperienceResult
-    from quem.report.files import Check
     from tests.parts.made import Ranks
 
 MADE = {f"S{n}": "person" for n in range(5)} | {f"K{n}": "system" for n in range(3)}
@@ -30,31 +31,26 @@ OTHER = {"person": "system", "system": "person"}
 TITLES = ("Blinding", "Solutions reviewed", "Judges could tell")
 
 
-def recorded(**more: Any) -> RecordedBlinding:  # noqa: ANN401
-    """What a session recorded."""
-    return RecordedBlinding(**{"of": 30, "reviewed": 30, "replaced": 4, "kept": 2, **more})
-
-
-def analyzed(
-    blinding: RecordedBlinding | None, ranks: Ranks, years: Mapping[str, float]
-) -> ExperienceResult:
-    """Analyze a study of which a session recorded this."""
+def analyzed(ranks: Ranks, years: Mapping[str, float], **recorded: Any) -> ExperienceResult:  # noqa: ANN401  of the record
+    """Analyze a study of which a session recorded how its solutions were reviewed."""
     study = study_of(ranks, years)
     assert isinstance(study.data, Rankings)
+    whole = {"of": 30, "reviewed": 30, "replaced": 4, "kept": 2, **recorded}
+    blinding = RecordedBlinding(**whole) if recorded else None
     return quem.analyze(replace(study, data=replace(study.data, blinding=blinding)))
 
 
 def measured(guesses: Sequence[Guess], order: Sequence[str] = ()) -> Any:  # noqa: ANN401  JSON
     """What guesses tell, where all judges rank in one order, worst first."""
+    judges = dict.fromkeys(one.judge for one in guesses) or ["J0"]
     problem = "P" if order else "Q"
     ranks = {
         (judge, problem, solver): float(rank)
-        for judge in dict.fromkeys(one.judge for one in guesses) or ["J0"]
+        for judge in judges
         for rank, solver in enumerate(order or MADE, 1)
     }
     years = {solver: float(n) for n, solver in enumerate(MADE) if solver.startswith("S")}
-    result = analyzed(recorded(guesses=tuple(guesses)), ranks, years)
-    return result.to_dict()["blinding"]["guesses"]
+    return analyzed(ranks, years, guesses=tuple(guesses)).to_dict()["blinding"]["guesses"]
 
 
 def told(texts: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> Any:  # noqa: ANN401
@@ -62,19 +58,21 @@ def told(texts: Mapping[str, Mapping[str, str]], systems: Sequence[str]) -> Any:
     solvers = sorted({solver for by in texts.values() for solver in by})
     ranks = {("J", "P", solver): float(n) for n, solver in enumerate(solvers, 1)}
     years = {solver: float(n) for n, solver in enumerate(solvers) if solver not in systems}
-    return analyzed(recorded(texts=texts), ranks, years).to_dict()["blinding"]["text"]
+    return analyzed(ranks, years, texts=texts).to_dict()["blinding"]["text"]
 
 
-def guessed(judges: int, right: float, seed: int, unsure: float = 0.2) -> list[Guess]:
+def guessed(
+    judges: int, right: float, seed: int, unsure: float = 0.2, problems: Sequence[str] = ("P",)
+) -> list[Guess]:
     """Draw guesses of judges who are right with a chance."""
     rng = np.random.default_rng(seed)
     made = []
     for judge in range(judges):
-        for solver, kind in MADE.items():
-            guess = kind if rng.random() < right else OTHER[kind]
-            made.append(
-                Guess(f"J{judge}", "P", solver, "unsure" if rng.random() < unsure else guess)
-            )
+        for problem in problems:
+            for solver, kind in MADE.items():
+                guess = kind if rng.random() < right else OTHER[kind]
+                guess = "unsure" if rng.random() < unsure else guess
+                made.append(Guess(f"J{judge}", problem, solver, guess))
     return made
 
 
@@ -93,15 +91,14 @@ def bang_of(guesses: list[Guess], kind: str) -> float:
     return float(np.mean([values[g.guess] for g in guesses if MADE[g.solver] == kind]))
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_rates_agree_with_loops(seed: int) -> None:
+def test_rates_agree_with_loops() -> None:
     """Rates, Bang's indices, and their intervals are those of loops over guesses and judges."""
-    guesses = guessed(6, 0.6, seed)
+    guesses = guessed(6, 0.6, 0)
     found = measured(guesses)
     assert found["n"] == len(guesses)
     assert found["unsure"] == sum(g.guess == "unsure" for g in guesses)
     assert found["correct"] == sum(g.guess == MADE[g.solver] for g in guesses)
-    rng = np.random.default_rng(seed + 100)
+    rng = np.random.default_rng(100)
     draws = []
     for _ in range(2000):
         drawn = [f"J{n}" for n in rng.integers(6, size=6)]
@@ -120,7 +117,6 @@ def test_rates_agree_with_loops(seed: int) -> None:
 
 
 def test_few_judges_give_counts_only() -> None:
-    """Four judges have no interval, and five have one."""
     of_four, of_five = (measured(guessed(judges, 0.6, 1)) for judges in (4, 5))
     assert (of_four["n"], of_four["n_judges"]) == (32, 4)
     assert of_four["rate"]["interval"] == [None, None]
@@ -147,18 +143,16 @@ def test_whoever_takes_the_worst_for_systems_could_not_tell() -> None:
 
 
 WORDS = "we plan to cool the hall with one more pump and a larger pipe than we had".split()
+Texts = dict[str, dict[str, str]]
 
 
 def text_of(rng: np.random.Generator, bullet: str = "", ending: str = ".") -> str:
-    """Write some sentences, one per line."""
     return "\n".join(
         f"{bullet}{' '.join(rng.choice(WORDS, 9))}{ending}" for _ in range(rng.integers(9, 14))
     )
 
 
-def texts_of(
-    solvers: int, problems: int, systems: int, seed: int, *, styled: bool
-) -> dict[str, dict[str, str]]:
+def texts_of(solvers: int, problems: int, systems: int, seed: int, *, styled: bool) -> Texts:
     """Write texts of which those of systems may share a style; each has its own length."""
     rng = np.random.default_rng(seed)
     return {
@@ -170,45 +164,27 @@ def texts_of(
     }
 
 
-def is_told(scores: dict[tuple[str, str], float], chosen: set[str]) -> float:
-    """AUC within problems, pair by pair."""
-    wins = [
-        (a > b) + (a == b) / 2
-        for (p, s), a in scores.items()
-        for (q, t), b in scores.items()
-        if p == q and s in chosen and t not in chosen
-    ]
-    return float(np.mean(wins))
-
-
 def by_loops(
-    alike: np.ndarray[Any, Any], places: list[tuple[str, str]], systems: int
+    alike: NDArray[np.float64], places: list[tuple[str, str]], systems: int
 ) -> tuple[float, float, float]:
-    """AUC, that of other splits, and exact p, in loops over closeness."""
+    """AUC within problems, that of other splits, and exact p, in loops over closeness."""
     solvers = sorted({s for _, s in places})
-    values = {}
-    for chosen in map(set, combinations(solvers, systems)):
+    values = []
+    for chosen in combinations(solvers, systems):
         scores = {}
         for i, (p, s) in enumerate(places):
-            apart = [j for j, (q, _) in enumerate(places) if q != p]
-            own = np.mean([alike[i, j] for j in apart if places[j][1] in chosen])
-            rest = np.mean([alike[i, j] for j in apart if places[j][1] not in chosen])
-            scores[p, s] = float(own - rest)
-        values[tuple(sorted(chosen))] = is_told(scores, chosen)
-    truth = values.pop(tuple(solvers[:systems]))
-    at_least = 1 + sum(value >= truth - 1e-9 for value in values.values())
-    return truth, float(np.mean(list(values.values()))), at_least / (len(values) + 1)
-
-
-def test_systems_with_a_style_are_found() -> None:
-    """A look that systems share is found, and its p is the least there is."""
-    texts = texts_of(9, 4, 3, 1, styled=True)
-    found = told(texts, ["M0", "M1", "M2"])
-    sizes = {name: found[name] for name in ("texts", "problems", "solvers", "systems")}
-    assert sizes == {"texts": 36, "problems": 4, "solvers": 9, "systems": 3}
-    assert found["auc"] > 0.95 > found["others"]
-    assert found["p"] == found["least_p"] == pytest.approx(1 / 84)
-    assert found["guessing"] == pytest.approx(1 / 9)
+            apart = [(alike[i, j], t in chosen) for j, (q, t) in enumerate(places) if q != p]
+            own, rest = (np.mean([a for a, is_in in apart if is_in == of]) for of in (True, False))
+            scores[p, s] = own - rest
+        wins = [
+            (a > b) + (a == b) / 2
+            for (p, s), a in scores.items()
+            for (q, t), b in scores.items()
+            if p == q and s in chosen and t not in chosen
+        ]
+        values.append(float(np.mean(wins)))
+    at_least = sum(value >= values[0] - 1e-9 for value in values)
+    return values[0], float(np.mean(values[1:])), at_least / len(values)
 
 
 def test_p_is_right_where_nobody_has_a_style() -> None:
@@ -238,16 +214,16 @@ def test_numbers_agree_with_loops(gaps: int) -> None:
     assert not alike[problem[:, None] == problem].any()
     wanted = by_loops(alike, places, 2)
     assert (found["auc"], found["others"], found["p"]) == pytest.approx(wanted)
-    hits = [
-        s
-        == max(
-            {t for _, t in places},
-            key=lambda t: np.mean(
-                [alike[i, j] for j, (q, u) in enumerate(places) if q != p and u == t]
-            ),
-        )
-        for i, (p, s) in enumerate(places)
-    ]
+    assert (found["least_p"], found["guessing"]) == pytest.approx((1 / 28, 1 / 8))
+    sizes = [found[name] for name in ("texts", "problems", "solvers", "systems")]
+    assert sizes == [24 - gaps, 3, 8, 2]
+    hits = []
+    for i, (p, s) in enumerate(places):
+        near: dict[str, list[float]] = {}
+        for j, (q, t) in enumerate(places):
+            if p != q:
+                near.setdefault(t, []).append(alike[i, j])
+        hits.append(s == max(near, key=lambda t: np.mean(near[t])))
     assert found["same_author"] == pytest.approx(np.mean(hits))
     # Any names and order of solvers give the same numbers.
     renamed = {p: {f"Z{9 - int(s[1])}": t for s, t in by.items()} for p, by in texts.items()}
@@ -277,102 +253,46 @@ def test_numbers_are_given_only_where_they_can_show_something(
     assert [found[name] for name in ("auc", "p", "same_author")] == [None] * 3
 
 
-def card_of(result: ExperienceResult) -> Check:
-    """The card's line on blinding."""
-    card: Check
-    (card,) = (c for c in result.context()["before"] if c.title.startswith(TITLES))
-    return card
-
-
-def guesses_on(right: float) -> tuple[Guess, ...]:
-    """Guesses of six judges at all solvers of the made study, right with a chance."""
-    ranks, years = random_ranks(np.random.default_rng(3), judges=6)
-    rng = np.random.default_rng(8)
-    made = []
-    for judge, problem, solver in ranks:
-        kind = "person" if solver in years else "system"
-        guess = kind if rng.random() < right else OTHER[kind]
-        made.append(Guess(judge, problem, solver, guess))
-    return tuple(made)
-
-
-REVIEWED = (
-    "Judges saw letters in place of names. All 30 solutions were reviewed before judging began: "
-    "4 words were replaced, 2 kept."
-)
+EVEN, RIGHT = (guessed(6, right, 8, 0, ("P0", "P1", "P2")) for right in (0.5, 0.9))
 
 
 @pytest.mark.parametrize(
-    ("blinding", "sign", "title", "text"),
+    ("recorded", "sign", "title", "text"),
     [
-        (None, "warn", "Blinding not checked", "The ranks come from a file."),
-        (
-            recorded(reviewed=0),
-            "warn",
-            "Blinding not checked",
-            "Judges saw letters in place of names. Nobody reviewed the 30 solutions",
-        ),
-        (
-            recorded(open=3),
-            "warn",
-            "Blinding incomplete",
-            "Judges saw letters in place of names. 3 words that could reveal an author were "
-            "left undecided",
-        ),
-        (
-            recorded(reviewed=18),
-            "warn",
-            "Blinding partly checked",
-            "Judges saw letters in place of names. 18 of 30 solutions were reviewed",
-        ),
-        (
-            recorded(),
-            "good",
-            "Solutions reviewed",
-            f"{REVIEWED} Whether judges could still tell was not measured.",
-        ),
-        (
-            recorded(guesses=guesses_on(0.5)),
-            "good",
-            "Blinding measured",
-            f"{REVIEWED} Asked afterward, judges told people from systems in ",
-        ),
-        (
-            recorded(guesses=guesses_on(0.9)),
-            "warn",
-            "Judges could tell",
-            f"{REVIEWED} Asked afterward, judges told people from systems in ",
-        ),
-        (
-            recorded(guesses=guesses_on(0.9)[:20]),
-            "good",
-            "Solutions reviewed",
-            f"{REVIEWED} Asked afterward, judges told people from systems in ",
-        ),
+        ({}, "warn", "Blinding not checked", "The ranks come from a file."),
+        ({"reviewed": 0}, "warn", "Blinding not checked", "Nobody reviewed the 30 solutions"),
+        ({"open": 3}, "warn", "Blinding incomplete", "3 words that could reveal an author were"),
+        ({"reviewed": 18}, "warn", "Blinding partly checked", "18 of 30 solutions were reviewed"),
+        ({"kept": 2}, "good", "Solutions reviewed", "Whether judges could still tell was not"),
+        ({"guesses": EVEN}, "good", "Blinding measured", "Asked afterward, judges told people"),
+        ({"guesses": RIGHT}, "warn", "Judges could tell", "Asked afterward, judges told people"),
+        ({"guesses": RIGHT[:20]}, "good", "Solutions reviewed", "Asked afterward, judges told"),
     ],
     ids=["file", "unreviewed", "open", "part", "reviewed", "chance", "told", "few"],
 )
 def test_the_card_says_what_is_known(
-    blinding: RecordedBlinding | None, sign: str, title: str, text: str
+    recorded: dict[str, Any], sign: str, title: str, text: str
 ) -> None:
     """Each state has its title and words; nothing that is printed calls a study blind."""
-    ranks, years = random_ranks(np.random.default_rng(3), judges=6)
-    result = analyzed(blinding, ranks, years)
-    card = card_of(result)
+    ranks, years = random_ranks(np.random.default_rng(3), judges=6, subjects=5, systems=3)
+    result = analyzed(ranks, years, **recorded)
+    (card,) = (c for c in result.context()["before"] if c.title.startswith(TITLES))
     assert (card.sign, card.title) == (sign, title)
-    assert card.text.startswith(text)
+    assert text in card.text
+    if recorded:
+        assert card.text.startswith("Judges saw letters in place of names. ")
     for words in (result.summary(), result.to_html(), card.title, card.text):
         assert "blind " not in words.lower().replace("double-blind ", "")
         assert "blind." not in words.lower()
     document = json.loads(json_text(result.to_dict()))
     assert mistakes(document) == []
     # A file says nothing of blinding, and analysis.json neither.
-    assert ("blinding" in document) == (blinding is not None)
-    if blinding is not None:
+    assert ("blinding" in document) == bool(recorded)
+    if recorded:
         found = document["blinding"]
-        for name in ("reviewed", "of", "replaced", "kept", "open"):
-            assert found[name] == getattr(blinding, name)
-        assert (found["guesses"] is None) == (not blinding.guesses)
+        wanted = {"of": 30, "reviewed": 30, "replaced": 4, "kept": 2, "open": 0, **recorded}
+        assert (found["guesses"] is None) == (not wanted.pop("guesses", ()))
+        assert {name: found[name] for name in wanted} == wanted
 
 
 @pytest.mark.parametrize(
@@ -383,19 +303,10 @@ def test_the_card_says_what_is_known(
         (1, True, "Too few solvers to measure whether a program can tell (the smallest"),
     ],
 )
-def test_the_page_says_what_a_program_could_tell(
-    systems: int,
-    said: str,
-    *,
-    styled: bool,
-) -> None:
-    """Style that was found, not found, and not looked for are said."""
+def test_the_page_says_what_a_program_could_tell(systems: int, said: str, *, styled: bool) -> None:
     texts = texts_of(9, 4, systems, 2, styled=styled)
     names = {f"M{n}": f"K{n}" if n < systems else f"S{n - systems}" for n in range(9)}
-    renamed: Mapping[str, Mapping[str, str]] = {
-        p: {names[s]: t for s, t in by.items()} for p, by in texts.items()
-    }
-    ranks, years = random_ranks(
-        np.random.default_rng(3), judges=3, subjects=9 - systems, systems=systems
-    )
-    assert said in analyzed(recorded(texts=renamed), ranks, years).to_html()
+    renamed = {p: {names[s]: t for s, t in by.items()} for p, by in texts.items()}
+    rng = np.random.default_rng(3)
+    ranks, years = random_ranks(rng, judges=3, subjects=9 - systems, systems=systems)
+    assert said in analyzed(ranks, years, texts=renamed).to_html()

@@ -21,7 +21,6 @@ LABELS = ["No", "Partly", "Yes"]
 
 
 def study_in(folder: Path, rows: str, **keys: Any) -> Path:  # noqa: ANN401  any key
-    """Write a study with a table of judgments; gives the path of its study file."""
     content: dict[str, Any] = {
         "kind": "relevance",
         "id": "made",
@@ -63,5 +62,4 @@ def drawn(
 
 
 def analysed(path: Path, **settings: Any) -> RelevanceResult:  # noqa: ANN401  any setting
-    """Analyze a study."""
     return quem.analyze(quem.load_study(path, kind="relevance"), **settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -9,10 +10,10 @@ import yaml
 import quem
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from quem.retrieval.result import RetrievalResult
 
+STUDIES = Path(__file__).resolve().parents[2] / "studies"
+DATA = STUDIES.parent / "tests/scores/data"
 CASES = "id,x,kind\na,1,p\nb,2,q\nc,3,p\nd,4,\n"
 QUERIES = "id,x,kind\nq1,1.5,p\nq2,3,q\nq3,,p\n"
 
@@ -20,7 +21,7 @@ QUERIES = "id,x,kind\nq1,1.5,p\nq2,3,q\nq3,,p\n"
 def write_study(folder: Path, retrievers: list[dict[str, Any]], truth: Any, **files: Any) -> Path:  # noqa: ANN401  YAML
     """Write a study with four cases and three queries.
 
-    Names of files have ``_`` for the dot; other keywords are keys of the study.
+    Names of files have ``_`` for the dot; other keywords are keys of the study, None for no key.
     """
     content: dict[str, Any] = {
         "kind": "retrieval",
@@ -29,32 +30,24 @@ def write_study(folder: Path, retrievers: list[dict[str, Any]], truth: Any, **fi
         "retrievers": retrievers,
         "ground_truth": truth,
     }
-    texts = {"cases_csv": CASES, "queries_csv": QUERIES}
-    for name, value in files.items():
+    for name, value in {"cases_csv": CASES, "queries_csv": QUERIES, **files}.items():
         stem, _, ending = name.rpartition("_")
         if ending in ("csv", "txt", "py", "json"):
-            texts[name] = value
-        elif value is None:
-            content.pop(name, None)
+            (folder / f"{stem}.{ending}").write_text(value, encoding="utf-8")
         else:
             content[name] = value
-        assert stem or ending
-    for name, text in texts.items():
-        stem, _, ending = name.rpartition("_")
-        (folder / f"{stem}.{ending}").write_text(text, encoding="utf-8")
+    content = {key: value for key, value in content.items() if value is not None}
     content.setdefault("analysis", {}).setdefault("samples", 0)
     (folder / "study.yaml").write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     return folder / "study.yaml"
 
 
 def evaluated(path: Path, **settings: Any) -> RetrievalResult:  # noqa: ANN401  any setting
-    """Analyze a study."""
     result: RetrievalResult = quem.analyze(quem.load_study(path, kind="retrieval"), **settings)
     return result
 
 
 def codes(result: RetrievalResult) -> dict[str, str]:
-    """Warnings by their codes."""
     return {doubt.code: doubt.message for doubt in result.warnings}
 
 

@@ -1,9 +1,10 @@
-"""ProCAKE's page on the evaluation of retrievers, call by call, in memory."""
+"""ProCAKE's page on the evaluation of retrievers, in memory and as a study; and the bicycles."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
+import math
+import re
+import runpy
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -11,90 +12,77 @@ import pytest
 
 import quem
 from quem.studyfile.retrieval import Linear
+from tests.docs.pages import table_rows
+from tests.retrieval.made import STUDIES, evaluated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from quem.retrieval.bases import Case
 
-STUDY = Path(__file__).resolve().parents[2] / "studies/procake-example"
-# The page's table: without k, and with k = 2.
-PRINTED: dict[str, tuple[float, float | None]] = {
-    "hits": (3.0, 1.0),
-    "hits_norm": (1.0, 0.5),
-    "MAE": (0.0, None),
-    "MSE": (0.0, None),
-    "quality_stromer": (0.4444, 0.6),
-    "quality_mueller": (1.0, 0.85),
-    "correctness": (0.3333, None),
-    "completeness": (1.0, None),
-    "distance": (0.6666, None),
-    "kendall": (0.3333, None),
-    "spearman": (0.5, None),
+PROCAKE = STUDIES / "procake-example"
+NAMES = {
+    "hits normalized": "hits_norm",
+    "MAE by case": "MAE(by=case)",
+    "MSE by case": "MSE(by=case)",
+    "quality (Stromer)": "quality_stromer",
+    "quality (Mueller)": "quality_mueller",
+    "Kendall": "kendall",
+    "Spearman": "spearman",
 }
 GRAPHS = ["G2", "G3", "G4"]
 
 
 class LinearRetriever:
-    """Compares the query with each case; counts how often it is asked."""
+    """Knows how similar each case is to the page's query."""
 
     def __init__(self, similarities: dict[str, float]) -> None:
         self.similarities = similarities
-        self.asked = 0
 
     def search(self, query: Case, k: int, cases: Mapping[str, Any]) -> list[tuple[str, float]]:
-        """The k most similar of the cases."""
         assert query.id == "G1"
-        self.asked += 1
         found = [(case, self.similarities[case]) for case in cases]
         return sorted(found, key=lambda pair: -pair[1])[:k]
 
 
-@pytest.fixture
-def truth() -> LinearRetriever:
-    """The page's ground truth."""
-    return LinearRetriever({"G2": 0.5, "G3": 0.3, "G4": 0.2})
+# The page's ground truth, and the retriever that it evaluates.
+TRUTH = LinearRetriever({"G2": 0.5, "G3": 0.3, "G4": 0.2})
+EXAMPLE = LinearRetriever({"G2": 0.5, "G3": 0.2, "G4": 0.3})
+GIVEN: dict[str, Any] = {"cases": GRAPHS, "queries": ["G1"]}
 
 
-@pytest.fixture
-def example() -> LinearRetriever:
-    """The retriever that the page evaluates."""
-    return LinearRetriever({"G2": 0.5, "G3": 0.2, "G4": 0.3})
+def near(query: Case, k: int, cases: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """The cases whose x is nearest; never the query."""
+    assert query.id not in cases
+    pairs = [(name, 1 / (1 + abs(case["x"] - query["x"]))) for name, case in cases.items()]
+    return sorted(pairs, key=lambda pair: -pair[1])[:k]
 
 
-def test_the_walk(tmp_path: Path, truth: LinearRetriever, example: LinearRetriever) -> None:
+def test_the_walk(tmp_path: Path) -> None:
     """Each call of the page has its place in one call of `quem.score`."""
+    study = evaluated(PROCAKE / "study.yaml").means
+    measures = [name for name in study["measure"] if "by=case" not in name]
+    study = study[study["measure"].isin(measures)]
     table = quem.score(
-        {"Example retriever": example},  # addRetrieverToEvaluate
-        truth,  # computeGroundTruthSimilarities, setGroundTruthSimilarities
-        # addMetricToEvaluate
-        [*PRINTED, *(f"{name}@2" for name, (_, k) in PRINTED.items() if k is not None)],
+        {"Example retriever": EXAMPLE},  # addRetrieverToEvaluate
+        TRUTH,  # computeGroundTruthSimilarities, setGroundTruthSimilarities
+        measures,  # addMetricToEvaluate
         cases=GRAPHS,  # the train case base
         queries=["G1"],  # the test case base
         out=tmp_path,  # pathGroundTruthSimilarities
     )
     means = table.frame().set_index("measure")["mean"]  # performEvaluation
-    for name, (whole, at_two) in PRINTED.items():
-        assert means[name] == pytest.approx(whole, abs=1e-4), name
-        if at_two is not None:
-            assert means[f"{name}@2"] == pytest.approx(at_two), name
-    # getMetricResultsAsCSVString, writeMetricResultsAsCSV
-    assert "Example retriever" in str(table)
-    table.frame().to_csv(tmp_path / "evalResults.csv", index=False)
+    assert means.to_dict() == pytest.approx(study.set_index("measure")["mean"].to_dict())
+    assert "Example retriever" in str(table)  # getMetricResultsAsCSVString
     # The retrieval time is kept beside the scores.
     (row,) = table.details
     assert dict(row)["ms"] > 0
-    assert (tmp_path / "similarities.csv").read_text().splitlines() == [
-        "query,case,similarity",
-        "G1,G2,0.5",
-        "G1,G3,0.3",
-        "G1,G4,0.2",
-    ]
+    written = (tmp_path / "similarities.csv").read_text().split()
+    assert written == ["query,case,similarity", "G1,G2,0.5", "G1,G3,0.3", "G1,G4,0.2"]
 
 
-def test_similarities_are_used_again(
-    tmp_path: Path, truth: LinearRetriever, example: LinearRetriever
-) -> None:
+def test_similarities_are_used_again(tmp_path: Path) -> None:
     """Where retriever, cases and queries are the same, and the file is as it was written."""
 
     def asked(similar: dict[str, float]) -> int:
@@ -104,97 +92,58 @@ def test_similarities_are_used_again(
             calls.append(k)
             return sorted(similar.items(), key=lambda pair: -pair[1])[:k]
 
-        given: dict[str, Any] = {"cases": GRAPHS, "queries": ["G1"], "out": tmp_path}
-        quem.score([example], retrieve, "nDCG", **given, repeats=2)
+        quem.score([EXAMPLE], retrieve, "nDCG", **GIVEN, out=tmp_path, repeats=2)
         return len(calls)
 
-    first = asked(truth.similarities)
+    other = {**TRUTH.similarities, "G4": 0.1}
     # A call to warm up, and two rounds tell the time; one more computes the similarities.
-    assert first == 4
-    assert asked(truth.similarities) == 3
-    assert asked({**truth.similarities, "G4": 0.1}) == 4
-    assert asked({**truth.similarities, "G4": 0.1}) == 3
+    computed = [asked(one) for one in (TRUTH.similarities, TRUTH.similarities, other, other)]
+    assert computed == [4, 3, 4, 3]
     file = tmp_path / "similarities.csv"
     file.write_text(file.read_text().replace("0.1", "0.9"))
-    assert asked({**truth.similarities, "G4": 0.1}) == 4
-    assert json.loads((tmp_path / "similarities.json").read_text()).keys() == {"inputs", "sha256"}
+    assert asked(other) == 4
 
 
 @pytest.mark.parametrize("stored", [False, True])
-def test_mac_fac(truth: LinearRetriever, example: LinearRetriever, stored: bool) -> None:  # noqa: FBT001
+def test_mac_fac(stored: bool) -> None:  # noqa: FBT001
     """The FAC retriever is the ground truth; filter sizes and k make pairs, as on the page."""
-    one, two = ({"G1": retriever.similarities} for retriever in (example, truth))
-    table = quem.score(
-        {"mac": one, "fac": two} if stored else {"mac": example, "fac": truth},
-        "fac",  # setFacGTRetriever
-        ["hits", "correctness"],
-        cases=GRAPHS,
-        queries=["G1"],
-        mac_fac=[(1, 1), (2, 2), (3, 2)],  # setFilterSizes, setKs
-    )
+    two: list[Any] = [EXAMPLE, TRUTH]
+    given = [{"G1": one.similarities} for one in two] if stored else two
+    pairs = [(1, 1), (2, 2), (3, 2)]  # setFilterSizes, setKs; setFacGTRetriever is "fac"
+    systems = dict(zip(("mac", "fac"), given, strict=True))
+    table = quem.score(systems, "fac", ["hits", "correctness"], **GIVEN, mac_fac=pairs)
     (section,) = [one for one in table.sections if one.id == "mac-fac"]
+    rows = section.tables[0].rows
     # Of G2 and G4, which pass a filter of 2, G2 alone is among the two best.
-    assert [row[:3] for row in section.tables[0].rows] == [
-        ("1", "1", "1.000"),
-        ("2", "2", "1.000"),
-        ("3", "2", "2"),
-    ]
-    assert "MAC/FAC: mac, then fac" in str(table)
-    assert ({row[4] for row in section.tables[0].rows} == {"–"}) == stored
+    assert [row[:3] for row in rows] == [("1", "1", "1.000"), ("2", "2", "1.000"), ("3", "2", "2")]
+    assert ({row[4] for row in rows} == {"–"}) == stored
 
 
-def test_runs_and_retrievers_beside_each_other(truth: LinearRetriever) -> None:
+def test_runs_and_retrievers_beside_each_other() -> None:
     """Lists of a file or a dict are scored with those of a function; judgments are a truth too."""
-    run = pd.read_csv(STUDY / "results.csv")
-    table = quem.score(
-        {"stored": run, "two": lambda _: {"G2": 0.5, "G4": 0.3}},
-        truth,
-        "nDCG hits@2",
-        cases=GRAPHS,
-        queries=["G1"],
-    )
-    assert table.means.mean[:, 1].tolist() == [1, 1]
-    judged = quem.score({"two": truth}, {"G1": {"G3": 1}}, "RR", cases=GRAPHS, queries=["G1"])
+    run = pd.read_csv(PROCAKE / "results.csv")
+    systems = {"stored": run, "two": lambda _: {"G2": 0.5, "G4": 0.3}}
+    assert quem.score(systems, TRUTH, "nDCG hits@2", **GIVEN).means.mean[:, 1].tolist() == [1, 1]
+    judged = quem.score({"two": TRUTH}, {"G1": {"G3": 1}}, "RR", **GIVEN)
     assert judged.means.mean.tolist() == [[0.5]]
-
-
-def test_a_file_of_cases_and_queries_in_memory(tmp_path: Path) -> None:
-    """An attribute has one type in both."""
-    (tmp_path / "cases.csv").write_text("id,x\na,1\nb,2\nc,3\n", encoding="utf-8")
-
-    def near(query: Case, k: int, cases: Mapping[str, Any]) -> list[tuple[str, float]]:
-        pairs = [(name, -abs(case["x"] - query["x"])) for name, case in cases.items()]
-        return sorted(pairs, key=lambda pair: -pair[1])[:k]
-
-    queries = pd.DataFrame({"x": [1.2, 2.9]}, index=["q1", "q2"])
-    linear, cases = Linear(), tmp_path / "cases.csv"
-    table = quem.score({"near": near}, linear, "kendall", cases=cases, queries=queries, repeats=1)
-    assert table.queries == ("q1", "q2")
-    assert table.values.ravel().tolist() == [1, 1]
 
 
 def test_each_case_in_turn_is_a_query() -> None:
     """Without queries; what a retriever may search lacks the query."""
     cases = {name: {"x": float(at)} for at, name in enumerate(GRAPHS)}
-
-    def near(query: Case, k: int, cases: Mapping[str, Any]) -> list[tuple[str, float]]:
-        assert query.id not in cases
-        pairs = [(name, 1 / (1 + abs(one["x"] - query["x"]))) for name, one in cases.items()]
-        return sorted(pairs, key=lambda pair: -pair[1])[:k]
-
-    def first(_: Case) -> dict[str, float]:
-        return {"G2": 1.0}
-
-    table = quem.score({"first": first, "near": near}, near, "hits_norm@1", cases=cases)
+    systems = {"first": lambda _: {"G2": 1.0}, "near": near}
+    table = quem.score(systems, near, "hits_norm@1", cases=cases)
     assert table.systems == ("first",)
     assert table.queries == ("G2", "G3", "G4")
     assert table.values[0, :, 0].tolist() == [0, 0.5, 0]
+    same = quem.score({"near": near}, Linear(), "kendall", cases=cases)
+    assert same.values.tolist() == [[[1], [0], [1]]]
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"cases": None}, "cases: is missing: give what the retrievers search"),
+        ({"cases": None}, "cases: is missing"),
         ({"cases": {}}, "cases: is empty"),
         ({"cases": {"a": 3}}, "cases: 'a': should be a dict of attributes, and not 3"),
         ({"cases": [{"id": "a"}, {"id": "a"}]}, "cases: 'a': duplicate id 'a'; give each its own"),
@@ -206,11 +155,38 @@ def test_each_case_in_turn_is_a_query() -> None:
         ({"measures": "nope"}, "there is no measure 'nope'"),
     ],
 )
-def test_mistakes(
-    truth: LinearRetriever, example: LinearRetriever, given: dict[str, Any], message: str
-) -> None:
-    """What is wrong is named by its argument."""
-    arguments = {"truth": truth, "measures": "nDCG", "cases": GRAPHS, "queries": ["G1"], **given}
+def test_mistakes(given: dict[str, Any], message: str) -> None:
+    arguments = {"truth": TRUTH, "measures": "nDCG", **GIVEN, **given}
     with pytest.raises(quem.QuemError) as caught:
-        quem.score({"example": example}, **arguments)
+        quem.score({"example": EXAMPLE}, **arguments)
     assert message in str(caught.value)
+
+
+def test_procake_readme_prints_it() -> None:
+    """Each row of the README has the computed numbers, rounded; the page printed the same."""
+    table = evaluated(PROCAKE / "study.yaml").means
+    means = table[table["system"] == "results"].set_index("measure")["mean"].to_dict()
+    text = (PROCAKE / "README.md").read_text("utf-8")
+    rows = [row for row in table_rows(text) if len(row) == 5]
+    checked = 0
+    for row in rows[1:]:
+        cells = [cell.strip() for cell in row]
+        name = NAMES.get(cells[0], cells[0])
+        for printed, cell, key in ((*cells[1:3], name), (*cells[3:5], f"{name}@2")):
+            if re.fullmatch(r"[\d.]+", printed):
+                assert means[key] == pytest.approx(float(printed), abs=1e-4), key
+            if re.fullmatch(r"[\d.]+", cell):
+                digits = len(cell.partition(".")[2])
+                assert f"{means[key]:.{digits}f}" == cell, key
+                checked += 1
+            else:
+                assert math.isnan(means.get(key, math.nan)), key
+    assert checked == 17
+
+
+def test_bicycles_are_those_of_the_script(tmp_path: Path) -> None:
+    script = tmp_path / "generate.py"
+    script.write_text((STUDIES / "bicycles/generate.py").read_text("utf-8"), encoding="utf-8")
+    runpy.run_path(str(script), run_name="__main__")
+    for name in ("bicycles.csv", "wishes.csv"):
+        assert (tmp_path / name).read_text("utf-8") == (STUDIES / "bicycles" / name).read_text()

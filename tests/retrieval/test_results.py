@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
-from copy import deepcopy
-from subprocess import run
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
-from quem.report.files import json_text, report_files
+from quem.cli import main
+from quem.report.files import report_files
 from quem.retrieval.lists import rows_of
-from tests.docs.schema import mappings, mistakes, shortened
+from tests.docs.schema import mistakes
 from tests.retrieval.made import codes, evaluated, write_study
 
 if TYPE_CHECKING:
@@ -29,64 +28,46 @@ def retrieve(query, k, cases):
 """
 
 
-def _rich(folder: Path, **more: Any) -> Path:  # noqa: ANN401  keys
-    """A study with all that a result can have."""
+@pytest.fixture
+def rich(tmp_path: Path) -> Path:
     rng = np.random.default_rng(1)
-    rows = [f"c{n},{rng.uniform(0, 9):.2f},{'pqr'[n % 3]}" for n in range(30)]
-    queries = [f"q{n},{rng.uniform(0, 9):.2f},{'pqr'[n % 3]}" for n in range(12)]
-    keys: dict[str, Any] = {
-        "cases_csv": "\n".join(["id,x,kind", *rows]),
-        "queries_csv": "\n".join(["id,x,kind", *queries]),
-        "mine_py": CODE,
-        "mac_fac": {"mac": "one x", "fac": "all", "filters": [2, 6, 30], "k": 3},
-        "analysis": {"measures": ["hits_norm@3", "kendall"], "repeats": 2, "samples": 0},
-    }
-    return write_study(folder, [ALL, ONE, PYTHON], "all", **{**keys, **more})
+    cases, queries = (
+        [f"{sign}{n},{rng.uniform(0, 9):.2f},{'pqr'[n % 3]}" for n in range(count)]
+        for sign, count in (("c", 30), ("q", 12))
+    )
+    return write_study(
+        tmp_path,
+        [ALL, ONE, PYTHON],
+        "all",
+        cases_csv="\n".join(["id,x,kind", *cases]),
+        queries_csv="\n".join(["id,x,kind", *queries]),
+        mine_py=CODE,
+        mac_fac={"mac": "one x", "fac": "all", "filters": [2, 6, 30], "k": 3},
+        analysis={"measures": ["hits_norm@3", "kendall"], "repeats": 2, "samples": 0},
+    )
 
 
-def test_command_writes_everything(tmp_path: Path) -> None:
+def test_command_writes_everything(rich: Path) -> None:
     """Report, figures, and tables; JSON prints and writes nothing."""
-    path = _rich(tmp_path)
-    command = [sys.executable, "-m", "quem", "analyze", str(path)]
-    done = run(command, capture_output=True, text=True, check=True)
+    done = CliRunner().invoke(main, ["analyze", str(rich)], catch_exceptions=False)
     assert "hits_norm@3" in done.stdout
     assert "Retrieving: all, only x, and py" in done.stderr
-    folder = tmp_path / "study-report"
+    folder = rich.with_name("study-report")
+    figures = {"scores.svg", "times.svg", "mac-fac.svg"}
+    tables = {f"{t}.csv" for t in "means scores differences systems times mac-fac".split()}
+    paper = {"table.md", "table.tex", "table.html"}
     names = {file.name for file in folder.iterdir()}
-    figures = {f"{stem}.svg" for stem in ("scores", "times", "mac-fac")}
-    tables = ("means", "scores", "differences", "systems", "times", "mac-fac")
-    paper = {f"table.{ending}" for ending in ("md", "tex", "html")}
-    page = {"report.html", "analysis.json"}
-    assert names == figures | {f"{stem}.csv" for stem in tables} | paper | page
-    document = json.loads((folder / "analysis.json").read_text("utf-8"))
-    assert not mistakes(document)
+    assert names == figures | tables | paper | {"report.html", "analysis.json"}
+    assert not mistakes(json.loads((folder / "analysis.json").read_text("utf-8")))
     (folder / "means.csv").unlink()
-    printed = run([*command, "--json"], capture_output=True, text=True, check=True).stdout
+    printed = CliRunner().invoke(main, ["analyze", str(rich), "--json"]).stdout
     assert json.loads(printed)["kind"] == "retrieval"
     assert not (folder / "means.csv").exists()
 
 
-def test_document_holds_what_the_schema_names(tmp_path: Path) -> None:
-    """A key more, in any mapping, does not fit, nor a key fewer below the first level."""
-    document = shortened(json.loads(json_text(evaluated(_rich(tmp_path)).to_dict())))
-    assert not mistakes(document)
-    seen = set()
-    for index, mapping in enumerate(mappings(document)):
-        if (keys := tuple(mapping)) in seen:
-            continue
-        seen.add(keys)
-        for key in keys if index else ():
-            changed = deepcopy(document)
-            del list(mappings(changed))[index][key]
-            assert mistakes(changed), f"{key} is missing beside {keys}"
-        changed = deepcopy(document)
-        list(mappings(changed))[index]["surplus"] = 1
-        assert mistakes(changed), f"a key more beside {keys}"
-
-
-def test_mac_fac_is_the_second_phase_on_what_the_first_keeps(tmp_path: Path) -> None:
+def test_mac_fac_is_the_second_phase_on_what_the_first_keeps(rich: Path) -> None:
     """Compared with both phases by hand; a filter of all cases loses nothing."""
-    result = evaluated(_rich(tmp_path))
+    result = evaluated(rich)
     found = result.findings.found
     full, rows = found.runs["one x"].lists, rows_of(found.truth.columns)
     table = result.table("mac-fac").set_index(["filter", "measure"])
@@ -107,7 +88,7 @@ def test_mac_fac_is_the_second_phase_on_what_the_first_keeps(tmp_path: Path) -> 
 
 
 def test_figures_and_page_can_be_drawn_of_little(tmp_path: Path) -> None:
-    """One query, one retriever without any list, one measure."""
+    """One query, one retriever without any list, one measure; check runs none of it."""
     code = "def retrieve(query, k):\n    raise OSError\n"
     path = write_study(
         tmp_path,
@@ -117,19 +98,11 @@ def test_figures_and_page_can_be_drawn_of_little(tmp_path: Path) -> None:
         queries_csv="id,x\nq,1\n",
         analysis={"measures": "kendall"},
     )
+    done = CliRunner().invoke(main, ["check", str(path)])
+    assert "found: 2 retrievers, 4 cases, 1 query" in done.stdout
     result = evaluated(path)
     assert "retriever-failed" in codes(result)
     files = report_files(result)
-    assert b"raised OSError" in files["report.html"]
     assert not mistakes(json.loads(files["analysis.json"]))
-    assert "raised OSError" in result.summary()
-    assert "raised OSError" in files["failures.csv"].decode()
-
-
-def test_check_counts_and_runs_nothing(tmp_path: Path) -> None:
-    """Retrievers are made, so that mistakes show, and asked nothing."""
-    code = "def retrieve(query, k):\n    raise AssertionError\n"
-    path = write_study(tmp_path, [ALL, PYTHON], "all", mine_py=code)
-    command = [sys.executable, "-m", "quem", "check", str(path)]
-    done = run(command, capture_output=True, text=True, check=True)
-    assert "found: 2 retrievers, 4 cases, 3 queries" in done.stdout
+    for text in (files["report.html"], files["failures.csv"], result.summary().encode()):
+        assert b"raised OSError" in text

@@ -51,15 +51,6 @@ def test_p_values_are_those_of_all_patterns(values: np.ndarray) -> None:
         assert pair.p == pytest.approx(expected[pair.a, pair.b], abs=1e-12)
 
 
-def test_three_clear_steps() -> None:
-    """Pairs that differ clearly are each tested against those that are left."""
-    steps = np.array([0, 0.3, 1.5])[:, np.newaxis] + np.random.default_rng(2).normal(0, 0.2, (3, 9))
-    found = compare(steps[:, :, np.newaxis], Inference())
-    expected = _stepped(steps)
-    assert [pair.p for pair in found] == [expected[pair.a, pair.b] for pair in found]
-    assert len({pair.p for pair in found}) > 1
-
-
 @given(
     arrays(float, st.tuples(st.integers(2, 4), st.integers(2, 20)), elements=_ROUNDED),
     st.sampled_from([0.8, 0.9, 0.95]),
@@ -74,7 +65,6 @@ def test_intervals_agree_with_p(values: np.ndarray, level: float) -> None:
 
 
 def test_two_systems_have_the_paired_randomization_test() -> None:
-    """Of one pair, p is SciPy's permutation test of paired samples."""
     rng = np.random.default_rng(3)
     first, second = rng.normal(0.5, 1, 10), rng.normal(size=10)
 
@@ -121,21 +111,7 @@ def test_bootstrap_intervals_are_percentiles() -> None:
     assert means.high[0] == pytest.approx(other.confidence_interval.high, abs=0.03)
 
 
-def test_memory_of_large_tests() -> None:
-    """50 systems by 12 measures are tested without all pairs by all patterns at once."""
-    import tracemalloc
-
-    values = np.random.default_rng(7).normal(size=(50, 50, 12))
-    tracemalloc.start()
-    found = compare(values, Inference())
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert len(found) == 14_700
-    assert peak < 150e6
-
-
 def test_best_and_letters() -> None:
-    """The best mean has a star, and letters name what is significantly worse."""
     values = np.random.default_rng(8).normal(size=(3, 30, 2)) * 0.1
     values[2] += 1
     values[1, :, 1] -= 1

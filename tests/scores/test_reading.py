@@ -8,7 +8,6 @@ import json
 import lzma
 import subprocess
 import sys
-from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +15,11 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-import pytrec_eval
 
 from quem.errors import QuemError
 from quem.lists import evaluate, measure
 from quem.scores.columns import mixed
-from quem.scores.read import read_judgments, read_run
+from quem.scores.read import read_run
 from quem.scores.scoring import Scored, score_runs
 
 if TYPE_CHECKING:
@@ -37,8 +35,15 @@ TIES: tuple[Ties, ...] = ("expected", "given", "trec")
 
 
 def scored(runs: dict[str, Any], judgments: object = QRELS, **settings: Any) -> Scored:  # noqa: ANN401
-    """Scores by the measures of the golden file."""
     return score_runs(runs, judgments, MEASURES, **settings)
+
+
+def as_dicts(path: str, case: int, value: int) -> dict[str, dict[str, float]]:
+    made: dict[str, dict[str, float]] = {}
+    for line in Path(path).read_text().splitlines():
+        words = line.split()
+        made.setdefault(words[0], {})[words[case]] = float(words[value])
+    return made
 
 
 @pytest.mark.parametrize("ties", TIES)
@@ -54,64 +59,18 @@ def test_golden_means(ties: Ties) -> None:
     assert result.warnings == ()
 
 
-def as_dicts(path: str, case: int, value: int) -> dict[str, dict[str, float]]:
-    """A TREC file as plain Python reads it."""
-    made: dict[str, dict[str, float]] = {}
-    for line in Path(path).read_text().splitlines():
-        words = line.split()
-        made.setdefault(words[0], {})[words[case]] = float(words[value])
-    return made
-
-
-ORACLE = {
-    "nDCG@5": "ndcg_cut_5",
-    "AP": "map",
-    "RR": "recip_rank",
-    "P@5": "P_5",
-    "R@5": "recall_5",
-    "nDCG": "ndcg",
-    "Rprec": "Rprec",
-    "Success@1": "success_1",
-}
-
-
-@pytest.mark.parametrize("tied", [False, True])
-def test_trec_eval(tied: bool, tmp_path: Path) -> None:  # noqa: FBT001
-    """Scores of pytrec_eval and ir_measures, on grades below 0 and queries without a list too."""
-    rng = np.random.default_rng(5)
-    qrels, run = [], []
-    for query in range(30):
-        cases = rng.permutation(60)
-        qrels += [f"q{query} 0 d{c} {rng.integers(-1, 4)}" for c in cases[:25]] + [
-            f"q{query} 0 r 1"
-        ]
-        values = rng.integers(0, 8, 40) if tied else rng.permutation(400)[:40] / 7
-        if query != 3:
-            run += [f"q{query} Q0 d{c} 0 {v} t" for c, v in zip(cases[10:50], values, strict=True)]
-    rng.shuffle(run)
-    paths = {"qrels": "\n".join(qrels), "run": "\n".join(run)}
-    for name, text in paths.items():
-        (tmp_path / name).write_text(f"{text}\n")
-    chosen = [measure(name) for name in ORACLE]
-    ours = score_runs({"a": str(tmp_path / "run")}, str(tmp_path / "qrels"), chosen, ties="trec")
-    truth = {
-        name: {case: int(grade) for case, grade in items.items()}
-        for name, items in as_dicts(str(tmp_path / "qrels"), 2, 3).items()
-    }
-    lists = as_dicts(str(tmp_path / "run"), 2, 4)
-    theirs = pytrec_eval.RelevanceEvaluator(
-        truth, {"ndcg_cut.5", "map", "recip_rank", "P.5", "recall.5", "ndcg", "Rprec", "success.1"}
-    ).evaluate(lists)
-    for row, topic in enumerate(ours.queries):
-        expected = [theirs[topic][name] if topic in theirs else 0 for name in ORACLE.values()]
-        assert ours.values[0, row].tolist() == pytest.approx(expected, abs=1e-9), topic
-    means = ir_measures.calc_aggregate(
-        [ir_measures.parse_measure(name) for name in ORACLE], truth, lists
-    )
-    assert ours.values[0].mean(axis=0).tolist() == pytest.approx(
-        [means[ir_measures.parse_measure(name)] for name in ORACLE], abs=1e-9
-    )
-    assert [one.message for one in ours.warnings] == ["a lacks 1 of 30 queries; it scores 0 there"]
+def test_ir_measures_reads_the_same_files() -> None:
+    oracle = "nDCG@5 AP RR P@5 R@5 nDCG Rprec Success@1".split()
+    result = score_runs(RUNS, QRELS, [measure(name) for name in oracle], ties="trec")
+    for values, path in zip(result.values, RUNS.values(), strict=True):
+        theirs = ir_measures.iter_calc(
+            [ir_measures.parse_measure(name) for name in oracle],
+            ir_measures.read_trec_qrels(QRELS),
+            ir_measures.read_trec_run(path),
+        )
+        held = {(one.query_id, str(one.measure)): one.value for one in theirs}
+        expected = [[held[query, name] for name in oracle] for query in result.queries]
+        np.testing.assert_allclose(values, expected, atol=1e-9)
 
 
 GOOD = "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d1 1 9 t\nq2 Q0 d3 2 8 t\n"
@@ -127,25 +86,21 @@ FILES: dict[str, bytes] = {
     "tabs and blank lines.run": GOOD.replace(" ", "\t").replace("\n", "\n\n").encode(),
     "crlf and bom.run": b"\xef\xbb\xbf" + GOOD.replace("\n", "\r\n").encode(),
     "utf-16.run": GOOD.encode("utf-16"),
-    "no last line end.run": GOOD.rstrip().encode(),
     "any order.run": "\n".join(LINES[::-1]).encode(),
     "five words.run": GOOD.replace(" t\n", "\n").encode(),
     "a.run.gz": gzip.compress(GOOD.encode(), mtime=0),
     "a.run.bz2": bz2.compress(GOOD.encode()),
     "packed as its content says.run": lzma.compress(GOOD.encode()),
-    "utf-16.run.gz": gzip.compress(GOOD.encode("utf-16"), mtime=0),
     "a.csv": CSV.encode(),
-    "a.csv.gz": gzip.compress(CSV.encode(), mtime=0),
-    "semicolons.csv": CSV.replace(",", ";").encode(),
     "a.tsv": CSV.replace(",", "\t").encode(),
     "csv without its ending.txt": CSV.replace("query,case,score", "QID,doc_id,sim").encode(),
+    "best first.csv": b"query,case\nq1,d1\nq1,d2\nq2,d1\nq2,d3\n",
     "rank.csv": b"topic,document,rank\nq1,d2,2\nq1,d1,1\nq2,d3,2\nq2,d1,1\n",
     "rank does not count.csv": b"topic,item,rank,score\nq1,d2,1,2\nq1,d1,2,3\nq2,d3,1,8\nq2,d1,2,9",
     "quoted.csv": CSV.replace("d1", '"d1"').encode(),
     "a.json": json.dumps(DICT).encode(),
     "lists.json": json.dumps(ORDERS).encode(),
     "mixed.json": json.dumps({"q1": DICT["q1"], "q2": ORDERS["q2"]}).encode(),
-    "records.json": json.dumps(RECORDS).encode(),
     "lines.jsonl": "\n".join(map(json.dumps, RECORDS)).encode(),
     "a.parquet": pd.DataFrame(RECORDS).to_parquet(),
 }
@@ -160,13 +115,11 @@ OBJECTS: dict[str, object] = {
 
 
 def two(run: object, judgments: object = JUDGED, **settings: Any) -> Scored:  # noqa: ANN401
-    """Scores by two measures."""
     return score_runs({"a": run}, judgments, [measure("nDCG@10"), measure("AP")], **settings)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with judgments, from where paths start."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text(JUDGED)
     return tmp_path
@@ -174,185 +127,131 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("name", [*FILES, *OBJECTS])
 def test_formats(name: str, folder: Path) -> None:
-    """Each format has the scores of the plain run, names, and the order of the lists."""
     if name in FILES:
         (folder / name).write_bytes(FILES[name])
     result = two(OBJECTS.get(name, name), "qrels.txt")
     assert result.values.mean(axis=1)[0].tolist() == pytest.approx([0.81546, 0.75], abs=1e-5)
     assert [result.lists(0).of_query(at)[0] for at in (0, 1)] == [["d1", "d2"], ["d1", "d3"]]
-    note = f"{name}: its lines have 5 words; the last is read as the score, so there is no tag"
-    assert [one.message for one in result.warnings] == ([note] if name == "five words.run" else [])
+    messages = [one.message for one in result.warnings]
+    assert len(messages) == (name == "five words.run")
+    assert all(one.startswith(f"{name}: its lines have 5 words") for one in messages)
 
 
 GRADES = [("q1", "d1", 0), ("q1", "d2", 2), ("q2", "d1", 1), ("q2", "d3", 1)]
+JUDGMENTS: dict[str, object] = {
+    **{name: name for name in ("qrels.txt", "qrels.parquet", "qrels.json")},
+    "dict": {"q1": {"d1": False, "d2": 2}, "q2": {"d1": True, "d3": 1}},
+    "frame": pd.DataFrame(GRADES, columns=["q_id", "doc", "rel"]),
+    "ir_measures": [ir_measures.Qrel(*one) for one in GRADES],
+}
 
 
-@pytest.mark.parametrize(
-    "judged",
-    [
-        "qrels.txt",
-        "qrels.parquet",
-        "qrels.json",
-        {"q1": {"d1": False, "d2": 2}, "q2": {"d1": True, "d3": 1}},
-        pd.DataFrame(GRADES, columns=["q_id", "doc", "rel"]),
-        [ir_measures.Qrel(*one) for one in GRADES],
-    ],
-    ids=["file", "parquet", "json", "dict", "frame", "ir_measures"],
-)
-def test_formats_of_judgments(judged: object, folder: Path) -> None:
-    """Each format has the scores of the plain file."""
+@pytest.mark.parametrize("name", JUDGMENTS)
+def test_formats_of_judgments(name: str, folder: Path) -> None:
     table = pd.DataFrame(GRADES, columns=["query-id", "corpus-id", "score"])
     table.to_parquet(folder / "qrels.parquet")
     table.to_json(folder / "qrels.json", orient="records")
-    means = two(DICT, judged).values.mean(axis=1)[0].tolist()
-    assert means == pytest.approx([0.81546, 0.75], abs=1e-5)
+    assert (two(DICT, JUDGMENTS[name]).values == two(DICT, "qrels.txt").values).all()
 
 
-SCORE = "is not a finite number"
-LINE = "a line is `query Q0 case rank score tag`"
-FOUR = f"a.run:{{}}: has 4 words; {LINE}; this looks like judgments: give them first"
-TWICE = "the case 'd1' is already listed for the query 'q1', on line 1"
-HEADER = "the header must name a query (query, query_id, qid) and a case (case, doc_id, docno)"
-REFUSED: list[tuple[str, str | bytes, str, str]] = [
-    ("a.run", GOOD.replace("3.0", "abc"), JUDGED, f"a.run:1: score: 'abc' {SCORE}"),
-    ("a.run", GOOD.replace("3.0", "nan"), JUDGED, f"a.run:1: score: 'nan' {SCORE}"),
-    ("a.run", GOOD.replace("3.0", "1e999"), JUDGED, f"a.run:1: score: '1e999' {SCORE}"),
-    (
-        *("a.run", GOOD.replace("3.0", "3,0"), JUDGED),
-        f"a.run:1: score: '3,0' {SCORE}; write a decimal point, not a comma",
-    ),
-    ("a.run", GOOD.replace("8 t", "\n\nx t"), JUDGED, FOUR.format(4)),
-    ("a.run", f"{GOOD}q1 Q0 d1 3 1.0 t\n", JUDGED, f"a.run:5: {TWICE}"),
-    ("a.run", GOOD.replace(" t", "", 1), JUDGED, f"a.run:1: has 5 words; {LINE}"),
-    ("a.run", "", JUDGED, "a.run: is empty"),
-    ("a.run", "\n  \n\n", JUDGED, "a.run: is empty"),
-    ("a.run", b"\x00\x01\x02 \n" * 30, JUDGED, "a.run: holds binary data; it must be a text file"),
-    (
-        *("a.run", JUDGED, GOOD),
-        "qrels.txt:1: has 6 words; a line is `query iteration case grade`; this looks like a run: "
-        "give the judgments first",
-    ),
-    (
-        *("a.run", JUDGED, JUDGED),
-        FOUR.format(1),
-    ),
-    (
-        *("a.run", GOOD, JUDGED.replace("d1 1", "d1 relevant")),
-        f"qrels.txt:3: grade: 'relevant' {SCORE}",
-    ),
-    ("a.run", GOOD, "q1 0 d1 0\nq1 0 d2 2\nq2 0 d1 1\nq1 0 d1 1\n", f"qrels.txt:4: {TWICE}"),
-    (
-        *("a.run", GOOD.replace("q1", "x1").replace("q2", "x2"), JUDGED),
-        "a.run: has none of the queries of the judgments, such as 'q1'; it has 'x1'",
-    ),
-    (
-        *("a.run", gzip.compress(GOOD.encode(), mtime=0)[:-12], JUDGED),
-        "a.run: is compressed, and damaged: Compressed file ended before the end-of-stream marker "
-        "was reached",
-    ),
-    ("a.csv", "case,score\nd1,1\n", JUDGED, f"a.csv:1: {HEADER}; it has case, score"),
-    (
-        *("a.csv", "query,case,score\nq1,d1,1\nq1,d2\n", JUDGED),
-        "a.csv:3: has 2 fields; the header has 3",
-    ),
-    ("a.csv", "query,case,score\nq1,d1,\n", JUDGED, f"a.csv:2: score: '' {SCORE}"),
-    (
-        *("a.json", '{"q1": {"d1": 1,\n "d2" 2}}', JUDGED),
-        "a.json:2: is not JSON: Expecting ':' delimiter",
-    ),
-    ("a.json", '{"q1": {"d1": 1, "d1": 2}}', JUDGED, "a.json: the key 'd1' is there twice"),
-    (
-        "a.json",
-        "{" * 100_000,
-        JUDGED,
-        "a.json:1: is not JSON: Expecting property name enclosed in double quotes",
-    ),
-    (
-        *("a.run", GOOD, JUDGED.replace("2\n", "0\n").replace("1\n", "0\n")),
-        "nDCG@10 is undefined for all queries: no case has a grade that counts as relevant",
-    ),
+def of(name: str, *changes: tuple[str, str]) -> tuple[str, str]:
+    text = JUDGED if name == "qrels.txt" else CSV if name == "a.csv" else GOOD
+    for old, new in changes:
+        text = text.replace(old, new)
+    return name, text
+
+
+PACKED = gzip.compress(GOOD.encode(), mtime=0)
+ALONE = "query,case,score\n"
+REFUSED: list[tuple[tuple[str, str | bytes], str]] = [
+    *((of("a.run", ("3.0", x)), f"a.run:1: score: '{x}' is not") for x in ("abc", "nan", "1e999")),
+    (of("a.run", ("3.0", "3,0")), "a.run:1: score: '3,0' is not a finite number; write a"),
+    (of("a.run", ("8 t", "\n\nx t")), "a.run:4: has 4 words; a line is `query Q0 case rank score"),
+    (of("a.run", ("9 t", "9 t\nq1 Q0 d1 3 1.0 t")), "a.run:4: the case 'd1' is already listed"),
+    (of("a.run", ("3.0 t", "3.0")), "a.run:1: has 5 words; a line is"),
+    (("a.run", "\n  \n\n"), "a.run: is empty"),
+    (("a.run", b"\x00\x01\x02 \n" * 30), "a.run: holds binary data"),
+    (("qrels.txt", GOOD), "qrels.txt:1: has 6 words; a line is `query iteration case grade`; this"),
+    (("a.run", JUDGED), "a.run:1: has 4 words; a line is `query Q0 case rank score tag`; this"),
+    (of("qrels.txt", ("d1 1", "d1 relevant")), "qrels.txt:3: grade: 'relevant' is not a finite"),
+    (of("qrels.txt", ("q2 0 d3", "q1 0 d1")), "qrels.txt:4: the case 'd1' is already listed for"),
+    (of("a.run", ("q1", "x1"), ("q2", "x2")), "a.run: has none of the queries of the judgments"),
+    (("a.run", PACKED[:-12]), "a.run: is compressed, and damaged"),
+    (("a.csv", "case,score\nd1,1\n"), "a.csv:1: the header must name a query"),
+    (("a.csv", f"{ALONE}q1,d1,1\nq1,d2\n"), "a.csv:3: has 2 fields; the header has 3"),
+    (("a.json", '{"q1": {"d1": 1,\n "d2" 2}}'), "a.json:2: is not JSON: Expecting ':'"),
+    (("a.json", '{"q1": {"d1": 1, "d1": 2}}'), "a.json: the key 'd1' is there twice"),
+    (("a.json", "{" * 100_000), "a.json:1: is not JSON"),
+    (of("qrels.txt", ("2\n", "0\n"), ("1\n", "0\n")), "nDCG@10 is undefined for all queries"),
 ]
 
 
-@pytest.mark.parametrize(("name", "run", "judged", "message"), REFUSED)
-def test_refused(name: str, run: str | bytes, judged: str, message: str, folder: Path) -> None:
-    """Each malformed file has its one line."""
-    (folder / name).write_bytes(run if isinstance(run, bytes) else run.encode())
-    (folder / "qrels.txt").write_text(judged)
+@pytest.mark.parametrize(("file", "message"), REFUSED)
+def test_refused(file: tuple[str, str | bytes], message: str, folder: Path) -> None:
+    name, text = file
+    (folder / "a.run").write_text(GOOD)
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(QuemError) as caught:
-        two(name, "qrels.txt")
-    assert str(caught.value) == message
+        two("a.run" if name == "qrels.txt" else name, "qrels.txt")
+    assert str(caught.value).startswith(message)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
         ("none.run", "none.run: file not found"),
-        (".", ".: Is a directory"),
         ({}, "a: is empty"),
         ({"q1": {"d1": None}}, "a: query 'q1', case 'd1': score: None is not a finite number"),
         ({"q1": ["d1", "d1"]}, "a: the case 'd1' is already listed for the query 'q1'"),
-        ({"q1": 3}, "a: query 'q1': should be a dict or a list of cases, and not 3"),
-        ([{"query": "q1"}], f"a: {HEADER.replace('the header', 'it')}; it has query"),
-        (
-            3,
-            "a: is an object of int; give a file, a DataFrame, a dict of query to dict of case to "
-            "score, or records with a query and a case each",
-        ),
+        ({"q1": 3}, "a: query 'q1': should be a dict or a list of cases"),
+        ([{"query": "q1"}], "a: it must name a query"),
+        (3, "a: is an object of int; give a file"),
     ],
 )
-def test_refused_objects(given: object, message: str, folder: Path) -> None:
-    """So have objects of Python."""
-    assert folder.is_dir()
+@pytest.mark.usefixtures("folder")
+def test_refused_objects(given: object, message: str) -> None:
     with pytest.raises(QuemError) as caught:
         two(given, "qrels.txt")
-    assert str(caught.value) == message
-
-
-LACKS = "a lacks 1 of 2 queries; it scores 0 there"
-MORE = "a has 1 query without judgments; it is left out"
-NONE_RELEVANT = (
-    "1 of 3 queries have no relevant case and are left out (trec_eval counts them 0, as "
-    "--empty zero does)"
-)
+    assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize(
-    ("run", "judged", "values", "warnings"),
+    ("run", "judged", "values", "warning"),
     [
-        (GOOD[: GOOD.index("q2")], JUDGED, [[0.63093, 0.5], [0, 0]], [LACKS]),
-        (f"{GOOD}q9 Q0 d1 1 1 t\n", JUDGED, [[0.63093, 0.5], [1, 1]], [MORE]),
-        (GOOD, JUDGED.replace("d1 0", "d1 -1"), [[0.63093, 0.5], [1, 1]], []),
-        (GOOD, f"{JUDGED}q3 0 d1 0\n", [[0.63093, 0.5], [1, 1]], [NONE_RELEVANT]),
+        (GOOD[: GOOD.index("q2")], JUDGED, [[0.63093, 0.5], [0, 0]], "a lacks 1 of 2 queries"),
+        (f"{GOOD}q9 Q0 d1 1 1 t\n", JUDGED, [[0.63093, 0.5], [1, 1]], "a has 1 query without"),
+        (GOOD, JUDGED.replace("d1 0", "d1 -1"), [[0.63093, 0.5], [1, 1]], ""),
+        (GOOD, f"{JUDGED}q3 0 d1 0\n", [[0.63093, 0.5], [1, 1]], "1 of 3 queries have no relevant"),
     ],
     ids=["lacking", "more", "below 0", "nothing relevant"],
 )
 def test_queries_that_are_not_in_both(
-    run: str, judged: str, values: list[list[float]], warnings: list[str], folder: Path
+    run: str, judged: str, values: list[list[float]], warning: str, folder: Path
 ) -> None:
     """What counts as 0, and what is left out, with a warning."""
     (folder / "a.run").write_text(run)
     (folder / "qrels.txt").write_text(judged)
     result = two("a.run", "qrels.txt")
     np.testing.assert_allclose(result.values[0], values, atol=1e-5)
-    assert [one.message for one in result.warnings] == warnings
+    messages = [one.message for one in result.warnings]
+    assert len(messages) == bool(warning)
+    assert "".join(messages).startswith(warning)
     zero = two("a.run", "qrels.txt", empty="zero").values[0]
     np.testing.assert_allclose(zero[: len(values)], values, atol=1e-5)
     assert (zero[len(values) :] == 0).all()
 
 
 def test_queries_without_judgments_come_first() -> None:
-    """What comes before the judged queries is not mistaken for them."""
     run = {"q0": {"a": 2, "b": 1}, "q2": {"c": 1}, "q1": {"x": 2, "b": 1}}
     scored = score_runs({"run": run}, {"q1": {"b": 1}, "q2": {"c": 1}}, [measure("RR")])
     assert scored.values[0, :, 0].tolist() == [0.5, 1]
 
 
 def test_a_run_as_judgments(folder: Path) -> None:
-    """Grades that are mostly not whole numbers are doubted."""
     (folder / "judged.csv").write_text("query,case,score\nq1,d1,1.5\nq1,d2,2.5\n")
     warnings = [one.message for one in two(DICT, "judged.csv").warnings]
-    assert "judged.csv: most grades are not whole numbers; is this a run?" in warnings
+    assert any(one.startswith("judged.csv: most grades are not whole") for one in warnings)
 
 
 def test_judges() -> None:
@@ -379,33 +278,6 @@ def test_judges() -> None:
     assert judges == pytest.approx(GOLDEN["ceiling_nDCG@5"], abs=1e-12)
     assert reference.systems[:, 2, :, 0].mean() == pytest.approx(0.852, abs=5e-4)
     assert scored(RUNS).human_reference is None
-
-
-def test_ties_broken_by_relevance() -> None:
-    """The best and the worst order of ties are the extremes of all orders."""
-    run = {"q1": {"a": 1, "b": 1, "c": 1, "x": 0.5}, "q2": {"a": 2, "b": 1, "c": 1}}
-    truth = {"q1": {"a": 0, "b": 2, "c": 1}, "q2": {"a": 1, "c": 3}}
-    lists = score_runs({"a": run}, truth, MEASURES).lists(0)
-    orders = [["abc", "acb", "bac", "bca", "cab", "cba"], ["abc", "acb"]]
-    every = [
-        evaluate({"q1": [*one, "x"], "q2": list(two)}, truth, ["nDCG"], ties="given").mean["nDCG"]
-        for one, two in product(*orders)
-    ]
-    for relevant_first, extreme in ((True, max(every)), (False, min(every))):
-        untied = lists.untied(relevant_first=relevant_first)
-        assert measure("nDCG").compute(untied)[0].mean() == pytest.approx(extreme)
-
-
-def test_a_hash_is_that_of_its_case_alone(folder: Path) -> None:
-    """Whatever else is in a file: lengths of 1 to 40 bytes, alone and beside others."""
-    names = ["x" * length for length in range(1, 41)] + ["é" * 9, "d12345678", "d12345679"]
-    (folder / "all.run").write_text("".join(f"q Q0 {name} 1 1 t\n" for name in names))
-    every = read_run("all.run")
-    for name, key in zip(names, every.key.tolist(), strict=True):
-        (folder / "one.run").write_text(f"q Q0 {name} 1 1 t\n")
-        assert read_run("one.run").key.tolist() == [key], name
-        assert read_run({"q": {name: 1}}).key.tolist() == [key], name
-    assert len(set(every.key.tolist())) == len(names)
 
 
 def test_two_cases_of_one_hash(folder: Path) -> None:
@@ -446,7 +318,6 @@ def test_blocks(folder: Path) -> None:
 
 
 def test_numpy_alone() -> None:
-    """Neither pandas, SciPy nor pydantic is loaded to read and score."""
     code = (
         "import sys; from quem.scores.scoring import score_runs; from quem.lists import measure\n"
         f"score_runs({{'a': {RUNS['bm25']!r}}}, {QRELS!r}, [measure('AP')])\n"
@@ -454,13 +325,3 @@ def test_numpy_alone() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_judgments_read_once(folder: Path) -> None:
-    """What was read can be scored again."""
-    (folder / "a.run").write_text(GOOD)
-    run, judged = read_run("a.run"), read_judgments("qrels.txt")
-    for ties in TIES:
-        np.testing.assert_array_equal(
-            two(run, judged, ties=ties).values, two("a.run", "qrels.txt", ties=ties).values
-        )

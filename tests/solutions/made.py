@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PIL import Image, PngImagePlugin
 
-from quem.solutions import Solutions, find_solutions
+from quem.solutions import Solutions, check_solutions, find_solutions
 from quem.studyfile.reading import draft_study
 from tests.examples import PROBLEMS, SOLVERS, study_with, write_study
 
@@ -48,6 +48,13 @@ def messages(study: Path, *, complete: bool = True) -> list[str]:
     """List the mistakes in a study's solutions, with paths relative to its folder."""
     _, mistakes, _ = found_in(study, complete=complete)
     return [str(mistake).replace(f"{study.parent}/", "") for mistake in mistakes]
+
+
+def doubts(study: Path) -> list[tuple[str, str]]:
+    """List the doubts about the solutions of a study: code, and message without folders."""
+    _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
+    assert mistakes == []
+    return [(doubt.code, doubt.message.replace(f"{study.parent}/", "")) for doubt in warnings]
 
 
 def image(form: str = "PNG", size: tuple[int, int] = (4, 4), **options: str) -> bytes:

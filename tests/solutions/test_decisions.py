@@ -9,12 +9,10 @@ import pytest
 
 from quem.solutions import check_solutions
 from quem.studyfile.reading import draft_study
-from tests.solutions.made import write_judged
+from tests.solutions.made import doubts, write_judged
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from quem.solutions import Solutions
 
 FILES: dict[str, str | bytes | None] = {
     "P1/S1.md": "By Claude, with GPT-4.\n",
@@ -25,65 +23,50 @@ FILES: dict[str, str | bytes | None] = {
 }
 
 
-def judged(folder: Path, *reviewed: dict[str, Any], **judging: Any) -> Path:  # noqa: ANN401  YAML
+def judged(folder: Path, *reviewed: dict[str, Any]) -> Path:
     """Write a study with names in solutions and texts, and some decisions."""
     words = ["Claude", "GPT-4"]
-    judging = {"briefing": "brief.md", "identity_words": words, "reviewed": reviewed, **judging}
+    judging = {"briefing": "brief.md", "identity_words": words, "reviewed": reviewed}
     problems = [{"id": "P1", "statement": "p1.md"}, {"id": "P2"}]
     return write_judged(folder, FILES, judging=judging, problems=problems)
 
 
-def checked(study: Path) -> tuple[Solutions, list[str]]:
-    """The solutions of a study, and what is doubtful about them."""
-    draft = draft_study(study)
-    assert draft.mistakes == []
-    solutions, mistakes, warnings = check_solutions(draft, complete=True)
-    assert mistakes == []
-    return solutions, [
-        f"{one.code} {one.message}".replace(f"{study.parent}/", "") for one in warnings
-    ]
-
-
 def decision(words: str, what: str, problem: str = "", solver: str = "") -> dict[str, str]:
-    """An entry."""
     entry = {"problem": problem, "solver": solver, "words": words, "decision": what}
     return {key: value for key, value in entry.items() if value}
 
 
 def test_what_is_decided_is_no_doubt_any_more(tmp_path: Path) -> None:
     """Redacted words are not found, accepted ones not told, in the solution alone or everywhere."""
-
-    def places(*reviewed: dict[str, str]) -> list[str]:
-        found = checked(judged(tmp_path, *reviewed))[1]
-        return [one.removeprefix("identity ").partition(", an identity word")[0] for one in found]
-
     gpt = 'solutions/P1/S1.md:1: "GPT-4"'
-    assert places() == ['solutions/P1/S1.md:1: "Claude"', gpt]
-    redacted = decision("claude", "redact", "P1", "S1")
-    assert places(redacted) == ['solutions/P1/S2.md:1: "Claude"', gpt]
-    accepted = decision("gpt 4", "accept", "P1", "S1")
-    assert places(accepted) == ['solutions/P1/S1.md:1: "Claude"']
-    assert places(decision("CLAUDE", "accept", "P1")) == [gpt, 'brief.md:1: "Claude"']
-    assert places(decision("Claude", "accept")) == [gpt]
+    for reviewed, left in (
+        ([], ['solutions/P1/S1.md:1: "Claude"', gpt]),
+        ([decision("claude", "redact", "P1", "S1")], ['solutions/P1/S2.md:1: "Claude"', gpt]),
+        ([decision("gpt 4", "accept", "P1", "S1")], ['solutions/P1/S1.md:1: "Claude"']),
+        ([decision("CLAUDE", "accept", "P1")], [gpt, 'brief.md:1: "Claude"']),
+        ([decision("Claude", "accept")], [gpt]),
+    ):
+        found = doubts(judged(tmp_path, *reviewed))
+        assert [message.partition(", an identity word")[0] for _, message in found] == left
 
 
 def test_digests_follow_redactions(tmp_path: Path) -> None:
     """As the documentation says; all others stay."""
-    plain = checked(judged(tmp_path))[0].by_problem["P1"]
+
+    def digests(*reviewed: dict[str, str]) -> dict[str, str]:
+        draft = draft_study(judged(tmp_path, *reviewed))
+        solutions, *_ = check_solutions(draft, complete=True)
+        return {solver: one.digest for solver, one in solutions.by_problem["P1"].items()}
+
+    plain = digests()
     entries = [decision(words, "redact", "P1", "S1") for words in ("GPT-4", "Claude")]
-    study = judged(tmp_path, *entries, decision("Claude", "accept", "P1", "S2"))
-    now = checked(study)[0].by_problem["P1"]
+    now = digests(*entries, decision("Claude", "accept", "P1", "S2"))
     sha256 = hashlib.sha256(b"By Claude, with GPT-4.\n").hexdigest()
     lines = f"{sha256}\nredacted claude\nredacted gpt 4\n"
-    assert plain["S1"].digest == sha256
-    assert now["S1"].digest == hashlib.sha256(lines.encode()).hexdigest()
-    assert now["S1"].files[0].digest == now["S1"].digest
-    assert {s: now[s].digest for s in now if s != "S1"} == {
-        s: plain[s].digest for s in plain if s != "S1"
-    }
+    assert plain["S1"] == sha256
+    assert now == {**plain, "S1": hashlib.sha256(lines.encode()).hexdigest()}
     # Written in another way and order, it is the same.
-    entries = [decision(words, "redact", "P1", "S1") for words in ("CLAUDE", "gpt_4")]
-    assert checked(judged(tmp_path, *entries))[0].by_problem["P1"]["S1"].digest == now["S1"].digest
+    assert digests(*(decision(words, "redact", "P1", "S1") for words in ("CLAUDE", "gpt_4"))) == now
 
 
 def test_decisions_about_words_that_are_gone(tmp_path: Path) -> None:
@@ -95,14 +78,11 @@ def test_decisions_about_words_that_are_gone(tmp_path: Path) -> None:
         decision("Claude", "accept"),
         decision("GPT-4", "redact", "P1", "S1"),
     )
-    assert checked(study)[1] == [
-        f"decision-unused judging.reviewed: the words {words} are no longer in {place}; "
-        "delete the entry"
-        for words, place in (
-            ("'Claude'", "the solution of S1 on P2"),
-            ("'Gemini'", "anything that judges read"),
-        )
-    ]
+    (first, claude), (second, gemini) = doubts(study)
+    assert first == second == "decision-unused"
+    begin = "judging.reviewed: the words '{}' are no longer in "
+    assert claude.startswith(begin.format("Claude") + "the solution of S1 on P2")
+    assert gemini.startswith(begin.format("Gemini"))
 
 
 @pytest.mark.parametrize(
@@ -118,8 +98,6 @@ def test_decisions_about_words_that_are_gone(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_have_a_place(tmp_path: Path, entry: dict[str, str], message: str) -> None:
-    """Each is at its entry."""
-    mistakes = [str(mistake) for mistake in draft_study(judged(tmp_path, entry)).mistakes]
-    assert len(mistakes) == 1
-    assert "judging.reviewed[1]" in mistakes[0]
-    assert message in mistakes[0]
+    (mistake,) = map(str, draft_study(judged(tmp_path, entry)).mistakes)
+    assert "judging.reviewed[1]" in mistake
+    assert message in mistake

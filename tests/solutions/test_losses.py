@@ -10,11 +10,10 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.styles import Font
 
-from quem.blinding.workbooks import tables_of
-from quem.solutions import SolutionFile, check_solutions
+from quem.blinding.office import prepare
+from quem.solutions import SolutionFile
 from quem.solutions.files import kind_of
 from quem.solutions.losses import losses_of
-from quem.studyfile.reading import draft_study
 from tests.webjudge.sites import SUBJECTS, enter_as, enter_dashboard, write_site
 from webjudge import create_app, open_site
 
@@ -34,60 +33,53 @@ def losses(folder: Path, name: str, text: str) -> list[tuple[str, int, str]]:
     return [(loss.warning.code, loss.line, loss.warning.message) for loss in losses_of([file])]
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "message"),
-    [
-        (PARAGRAPH + CHART, 3, "the element 'chart' stays empty"),
-        (WRITES, 1, "most of its text comes from the script"),
-        ("<div></div><script src='plan.js'></script>", 1, "nothing is left without it"),
-        ("<p id=sum>-</p><button onclick='show(\"sum\")'></button>", 1, "'sum' stays empty"),
-        (PARAGRAPH + "<p id=a></p><p id=b></p><script>f('#a', `b`)</script>", 2, "'a' and 1 more"),
-    ],
-)
-def test_scripts_that_would_show_something(
-    text: str, line: int, message: str, tmp_path: Path
+LOST = [
+    # A page that is empty or partly empty without its script.
+    ("html-script", PARAGRAPH + CHART, 3, "the element 'chart' stays empty"),
+    ("html-script", WRITES, 1, "most of its text comes from the script"),
+    ("html-script", "<div></div><script src='plan.js'></script>", 1, "nothing is left without it"),
+    ("html-script", "<p id=sum>-</p><b onclick='show(\"sum\")'></b>", 1, "'sum' stays empty"),
+    ("html-script", "<p id=a></p>\n<p id=b></p><script>f('#a', `b`)</script>", 2, "'a' and 1 more"),
+    # Styles are removed, so what they hide is seen by judges.
+    ("hidden-text", "<p>x</p>\n<p style='display: none'>my notes</p>", 2, "my notes"),
+    ("hidden-text", "<style>.b, p.old {visibility:hidden}</style><p class='a b'>notes", 1, "notes"),
+    ("hidden-text", "<style>#n {display:none !important}</style>\n<b id=n><b>notes</b>", 2, "note"),
+    ("hidden-text", "<div hidden>\n\nmy notes</div>", 3, "my notes"),
+    ("hidden-text", "<font color=white>my notes</font>", 1, "my notes"),
+    ("hidden-text", "<style>p.a {color: white}</style>\n<p class=a>my notes", 2, "my notes"),
+    *(
+        ("hidden-text", f"x\n\n<span style='{style}'>my notes</span>", 3, "my notes")
+        for style in (
+            *("font-size:0", "color: #FFF", "color:transparent", "color:rgba(9, 9, 9, 0)"),
+            *("background-color:white; color:rgb(255, 255, 255)", "clip: rect(0 0 0 0)"),
+            *("position:absolute; left:-9999px", "text-indent: -999em", "transform: scale(0)"),
+            *("clip-path: inset(50%)", "height:0; overflow:hidden", "overflow: hidden; width: 1px"),
+        )
+    ),
+    ("not-shown", "<p>x</p>\n<svg><text>a</text></svg><canvas></canvas>", 2, "2 drawings are not"),
+    ("not-shown", "x\n<math><mi>x</mi></math>", 2, "a formula in MathML is not shown"),
+    ("not-shown", "x\n\n<iframe src=a.html></iframe>", 3, "1 frame is not shown"),
+    ("not-shown", "x\n<video></video><input><input type=hidden>", 2, "1 recording, 1 form field"),
+]
+
+
+@pytest.mark.parametrize(("code", "text", "line", "words"), LOST)
+def test_what_is_lost_of_a_page_is_told(
+    code: str, text: str, line: int, words: str, tmp_path: Path
 ) -> None:
-    """A page that is empty or partly empty without its script is told with its first line."""
-    scripts = [loss for loss in losses(tmp_path, "a.html", text) if loss[0] == "html-script"]
-    assert [(code, at) for code, at, _ in scripts] == [("html-script", line)]
-    assert message in scripts[0][2]
-    assert "hand it in as PDF or pictures" in scripts[0][2]
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "words"),
-    [
-        ("<p>x</p>\n<p style='display: none'>my notes</p>", 2, "my notes"),
-        ("<style>.draft, p.old {visibility:hidden}</style><p class='a draft'>my notes", 1, "my "),
-        ("<style>#n {display:none !important}</style>\n<div id=n><b>my notes</b>", 2, "my notes"),
-        ("<div hidden>\n\nmy notes</div>", 3, "my notes"),
-        ("x\n\n<span style='font-size:0'>my notes</span>", 3, "my notes"),
-        ("<p style='color: #FFF'>my notes", 1, "my notes"),
-        ("<p style='background-color:white; color:rgb(255, 255, 255)'>my notes", 1, "my notes"),
-        ("<font color=white>my notes</font>", 1, "my notes"),
-        ("<style>p.a {color: white}</style>\n<p class=a>my notes", 2, "my notes"),
-        ("<p style='color:transparent'>my notes", 1, "my notes"),
-        ("<p style='color:rgba(9, 9, 9, 0)'>my notes", 1, "my notes"),
-        ("<p style='position:absolute; left:-9999px'>my notes", 1, "my notes"),
-        ("<p style='text-indent: -999em'>my notes", 1, "my notes"),
-        ("<p style='clip: rect(0 0 0 0)'>my notes", 1, "my notes"),
-        ("<p style='clip-path: inset(50%)'>my notes", 1, "my notes"),
-        ("<p style='height:0; overflow:hidden'>my notes", 1, "my notes"),
-        ("<p style='overflow: hidden; width: 1px'>my notes", 1, "my notes"),
-        ("<p style='transform: scale(0)'>my notes", 1, "my notes"),
-    ],
-)
-def test_styles_that_hide_something(text: str, line: int, words: str, tmp_path: Path) -> None:
-    """Styles are removed, so what they hide is seen by judges."""
-    for name in ("a.html", "a.md"):
-        ((code, at, message),) = losses(tmp_path, name, text)
-        assert (code, at) == ("hidden-text", line)
-        assert words in message
+    found = losses(tmp_path, "a.html", text)
+    found = [loss for loss in found if loss[0] == code]
+    ((_, at, message),) = found
+    assert at == line
+    assert words in message
+    if code == "hidden-text":
+        assert losses(tmp_path, "a.md", text) == [(code, line, message)]
 
 
 @pytest.mark.parametrize(
     "text",
     [
+        # White letters on a painted ground, and small margins, are not asked about.
         "<style>th {background: navy; color: white}</style><table><tr><th>seen</th></table>",
         "<div style='background-color:#123'><p style='color:#fff'>seen</p></div>",
         "<table bgcolor=navy><tr><td style='color:white'>seen</td></tr></table>",
@@ -99,101 +91,61 @@ def test_styles_that_hide_something(text: str, line: int, words: str, tmp_path: 
     ],
 )
 def test_styles_that_hide_nothing(text: str, tmp_path: Path) -> None:
-    """White letters on a painted ground, and small margins, are not asked about."""
     assert losses(tmp_path, "a.html", text) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "start"),
-    [
-        ("<p>x</p>\n<svg><text>a</text></svg><canvas></canvas>", "2 drawings are not shown"),
-        ("x\n\n<iframe src=a.html></iframe>", "1 frame is not shown"),
-        ("x\n<video></video><input type=text><input type=hidden>", "1 recording, 1 form field"),
-    ],
-)
-def test_elements_that_are_not_shown(text: str, start: str, tmp_path: Path) -> None:
-    """Drawings, frames, recordings and fields are counted, each kind by itself."""
-    ((code, line, message),) = losses(tmp_path, "a.html", text)
-    assert (code, message.startswith(start)) == ("not-shown", True)
-    assert line == 2 + text.startswith("x\n\n")
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "count"),
-    [
-        ("```mermaid\ngraph TD\n```", 1, "a Mermaid diagram is"),
-        ("a\n\n~~~ Mermaid\nx\n~~~\n```mermaid\n```", 3, "2 Mermaid diagrams are"),
-    ],
-)
-def test_diagrams_are_told(text: str, line: int, count: str, tmp_path: Path) -> None:
+def test_diagrams_are_told(tmp_path: Path) -> None:
     """A diagram's source is shown as code, and the organizer knows."""
-    ((code, at, message),) = losses(tmp_path, "a.md", text)
-    assert (code, at) == ("not-shown", line)
-    assert message.startswith(f"{count} shown as code")
+    text = "a\n\n~~~ Mermaid\nx\n~~~\n```mermaid\n```"
+    ((code, line, message),) = losses(tmp_path, "a.md", text)
+    assert (code, line) == ("not-shown", 3)
+    assert message.startswith("2 Mermaid diagrams are shown as code")
 
 
-def test_losses_are_told_by_check_and_in_the_preview(tmp_path: Path) -> None:
+def test_losses_are_told_in_the_preview_alone(tmp_path: Path) -> None:
     """The organizer sees what is lost beside the solution, and judges do not."""
     study = write_site(tmp_path, problems=1, judging="{}")
-    folder = tmp_path / "solutions" / "P1"
-    for subject in SUBJECTS:
-        (folder / f"{subject}.md").write_text("```mermaid\nx\n```\n")
-    (folder / f"{SUBJECTS[0]}.md").write_text(f"x\n\n{CHART}\n")
-    _, mistakes, warnings = check_solutions(draft_study(study), complete=True)
-    assert mistakes == []
-    counts = [doubt.code for doubt in warnings]
-    assert sorted(counts) == ["html-script", *["not-shown"] * 3]
-    assert f"{SUBJECTS[0]}.md:4: its script is not run" in next(
-        w.message for w in warnings if w.code == "html-script"
-    )
+    for subject, text in zip(SUBJECTS, ("```mermaid\nx\n```\n", f"x\n\n{CHART}\n"), strict=False):
+        (tmp_path / "solutions" / "P1" / f"{subject}.md").write_text(text)
     site = open_site(study)
-    try:
-        app = create_app(site)
-        page = enter_dashboard(app, site).get("/dashboard/preview/g/0").text
-        assert page.count('class="loss"') == 4
-        assert not [subject for subject in SUBJECTS if subject in page]
-        judge = enter_as(app, site, "J1")
-        (gid,) = set(re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text))
-        assert 'class="loss"' not in judge.get(f"/judge/g/{gid}").text
-    finally:
-        site.store.close()
+    app = create_app(site)
+    told = sorted(doubt.code for doubt in site.warnings)
+    page = enter_dashboard(app, site).get("/dashboard/preview/g/0").text
+    judge = enter_as(app, site, "J1")
+    (gid,) = set(re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text))
+    seen = judge.get(f"/judge/g/{gid}").text
+    site.store.close()
+    assert told == ["html-script", "not-shown"]
+    assert [text.count('class="loss"') for text in (page, seen)] == [2, 0]
+    assert not [subject for subject in SUBJECTS if subject in page]
 
 
 def test_what_notebooks_and_workbooks_hide(tmp_path: Path) -> None:
     """Styles of outputs and formats of cells hide nothing from judges, and that is reported."""
+    output = {"output_type": "display_data", "metadata": {}}
+    output["data"] = {"text/html": "<p>x</p><p style='display:none'>by Bob</p>"}
     cells = [
         {"cell_type": "markdown", "metadata": {}, "source": "fine <b hidden>by Ada</b>"},
-        {
-            "cell_type": "code",
-            "metadata": {},
-            "execution_count": 1,
-            "source": "x",
-            "outputs": [
-                {
-                    "output_type": "display_data",
-                    "metadata": {},
-                    "data": {"text/html": "<p>x</p><p style='display:none'>by Bob</p>"},
-                }
-            ],
-        },
+        {"cell_type": "code", "metadata": {}, "source": "x", "outputs": [output]},
     ]
     notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    found = losses(tmp_path, "a.ipynb", json.dumps(notebook))
-    assert [code for code, _, _ in found] == ["hidden-text", "hidden-text"]
-    assert ["Ada" in found[0][2], "Bob" in found[1][2]] == [True, True]
-    book = Workbook()
-    sheet = book["Sheet"]
-    for row, (text, font, code) in enumerate(
-        [
-            ("seen", Font(), "General"),
-            ("white", Font(color="FFFFFF"), "General"),
-            ("none", Font(), ";;;"),
-            ("tiny", Font(size=1), "General"),
-        ],
-        1,
+    (first, _, ada), (second, _, bob) = losses(tmp_path, "a.ipynb", json.dumps(notebook))
+    assert first == second == "hidden-text"
+    assert "Ada" in ada
+    assert "Bob" in bob
+    book, path = Workbook(), tmp_path / "b.xlsx"
+    for row, font, code in (
+        (1, Font(), "General"),
+        (2, Font(color="FFFFFF"), "General"),
+        (3, Font(), ";;;"),
+        (4, Font(size=1), "General"),
     ):
-        cell = sheet.cell(row, 1, text)
+        cell = book["Sheet"].cell(row, 1, f"in row {row}")
         cell.font, cell.number_format = font, code
-    book.save(tmp_path / "b.xlsx")
-    tables = tables_of(tmp_path / "b.xlsx", (tmp_path / "b.xlsx").read_bytes())
-    assert [text for table in tables for _, text in table.hidden] == ["white", "none", "tiny"]
+    book.save(path)
+    file = SolutionFile(path, kind_of(path), path.name, path.name)
+    assert prepare([file]) == []
+    told = [loss.warning.message for loss in losses_of([file])]
+    assert [re.findall(r"in row \d", message) for message in told] == [
+        [f"in row {row}"] for row in (2, 3, 4)
+    ]

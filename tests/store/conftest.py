@@ -31,13 +31,3 @@ def store(place: DatabaseLocation) -> Iterator[Store]:
     prepare(opened)
     yield opened
     opened.close()
-
-
-@pytest.fixture(scope="module")
-def clock_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """A store on SQLite that many examples share."""
-    folder = tmp_path_factory.mktemp("clocks")
-    opened = open_store(locate_database(folder / "study.yaml", str(folder / "store.sqlite3")))
-    prepare(opened)
-    yield opened
-    opened.close()

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from typing import TYPE_CHECKING, Any, get_args
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, get_args
 
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from quem.store import assignment as dealing
-from quem.store import studies, work
+from quem.store import assignment, studies, work
 from quem.store.layouts import Content
 from quem.store.models import Base, EventRow, PersonRow, RevisionRow, TaskRow
 from quem.store.people import person_named, sync_people
 from quem.store.planned import Group, JudgingPlan
-from quem.store.state import (
-    FIELDS,
-    LONGEST_COMMENT,
-    LONGEST_REASON,
-    Comparison,
-    Side,
-    State,
-    Verdict,
-)
+from quem.store.state import FIELDS, Comparison, Side, State, Verdict
 from quem.store.work import Change, Saved
 from quem.studyfile.models import Judge as DeclaredJudge
 
@@ -34,8 +26,11 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from quem.store.database import Store
-    from quem.store.models import Kind
+    from quem.store.models import Kind, Role
+    from quem.store.state import AnswerState
 
+P = ParamSpec("P")
+T = TypeVar("T")
 STUDY = "made-up"
 SOLVERS = ("S1", "S2", "S3", "sys")
 BEST_FIRST = State(ranked=(("sys",), ("S3", "S2"), ("S1",)))
@@ -48,6 +43,34 @@ PLAN = JudgingPlan(
     practice=Group("P0", SOLVERS[:2]),
     repeat=2,
 )
+
+
+def write(
+    store: Store, do: Callable[Concatenate[Session, P], T], *args: P.args, **more: P.kwargs
+) -> T:
+    with store.write() as c:
+        return do(c, *args, **more)
+
+
+def read(
+    store: Store, do: Callable[Concatenate[Session, P], T], *args: P.args, **more: P.kwargs
+) -> T:
+    """Call something that only reads."""
+    with store.read() as c:
+        return do(c, *args, **more)
+
+
+def on(
+    store: Store,
+    who: str | tuple[Role, str],
+    do: Callable[Concatenate[Session, PersonRow, P], T],
+    *args: P.args,
+    **more: P.kwargs,
+) -> T:
+    """Call something on a person, by role and id, or by the id of a judge."""
+    of: tuple[Role, str] = ("judge", who) if isinstance(who, str) else who
+    with store.write() as c:
+        return do(c, person_named(c, STUDY, *of), *args, **more)
 
 
 def prepare(store: Store, declared: Sequence[DeclaredJudge] = JUDGES) -> None:
@@ -74,51 +97,45 @@ def contents_on_disk(
 
 
 def judge(store: Store, judge_id: str = "J1") -> PersonRow:
-    """Find a judge."""
-    with store.read() as c:
-        return person_named(c, STUDY, "judge", judge_id)
+    return read(store, person_named, STUDY, "judge", judge_id)
 
 
 def dealt(store: Store, judge_id: str = "J1", plan: JudgingPlan = PLAN) -> list[TaskRow]:
     """Deal a judge his groups; gives his ballots, with their labels."""
     key = judge(store, judge_id).key
     with store.write() as c:
-        dealing.assign_ballots(c, key, plan)
+        assignment.assign_ballots(c, key, plan)
         for held in work.tasks_of(c, key):
-            group = plan.find(held)
-            if group:
-                dealing.assign_labels(c, held, made_contents(group.solvers))
+            if group := plan.find(held):
+                assignment.assign_labels(c, held, made_contents(group.solvers))
         return work.tasks_of(c, key)
 
 
-def ballot(store: Store, judge_id: str = "J1", problem: str = "P1", occasion: int = 1) -> TaskRow:
-    """Find a ballot of a judge, dealt if he has none yet."""
-    held = dealt(store, judge_id)
-    return next(b for b in held if (b.problem, b.occasion) == (problem, occasion))
+def ballot(store: Store, judge_id: str = "J1", problem: str = "P1") -> TaskRow:
+    """Find the first ballot of a judge on a problem, dealt if he has none yet."""
+    held = read(store, work.tasks_of, judge(store, judge_id).key) or dealt(store, judge_id)
+    return next(b for b in held if (b.problem, b.occasion) == (problem, 1))
 
 
 def save(
     store: Store,
     to: TaskRow,
-    state: State = BEST_FIRST,
+    state: State | AnswerState = BEST_FIRST,
     base: int = 0,
     *,
     client: str = "tab-00000001",
     number: int | None = None,
     kind: Kind = "save",
+    by: PersonRow | None = None,
 ) -> Saved:
     """Save a state; each base has a number of its own, so that a second save is no retry."""
     change = base + 1 if number is None else number
     with store.write() as c:
-        made = Change(revision_id(c, to, base), client, change, to.layout_id or "", state, kind)
-        return work.save(c, c.get_one(PersonRow, to.person_key), to.public_id, made)
-
-
-def revision_id(c: Session, task: TaskRow, number: int) -> str:
-    """The id of a revision, as a page has it."""
-    mine = RevisionRow.task_key == task.key, RevisionRow.number == number
-    found = c.scalars(select(RevisionRow).where(*mine)).one_or_none()
-    return found.id if found else str(number)
+        mine = RevisionRow.task_key == to.key, RevisionRow.number == base
+        found = c.scalars(select(RevisionRow).where(*mine)).one_or_none()
+        of = found.id if found else str(base)
+        made = Change(of, client, change, to.layout_id or "", state, kind)
+        return work.save(c, by or c.get_one(PersonRow, to.person_key), to.public_id, made)
 
 
 def revisions(store: Store, of: TaskRow) -> list[dict[str, Any]]:
@@ -137,35 +154,28 @@ def events(store: Store) -> list[tuple[str, str, int | None, dict[str, Any]]]:
 
 def contents(store: Store) -> str:
     """Every value of every table, as text."""
+    tables = Base.metadata.sorted_tables
     with store.read() as c:
-        rows = [
-            row for table in Base.metadata.sorted_tables for row in c.execute(select(table)).all()
-        ]
-    return "\n".join(map(repr, rows))
+        return "\n".join(repr(row) for table in tables for row in c.execute(select(table)))
 
 
 def at_once(count: int, work: Callable[[int], object]) -> list[object]:
     """Run something in threads that start together; gives what each returned or raised."""
-    together, results = threading.Barrier(count), [None] * count
+    together = threading.Barrier(count)
 
-    def run(number: int) -> None:
+    def run(number: int) -> object:
         together.wait()
         try:
-            results[number] = work(number)  # type: ignore[call-overload]
+            return work(number)
         except Exception as error:  # noqa: BLE001  the test looks at it
-            results[number] = error  # type: ignore[call-overload]
+            return error
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return list(results)
+    with ThreadPoolExecutor(count) as pool:
+        return [*pool.map(run, range(count))]
 
 
-def _texts(longest: int) -> st.SearchStrategy[str]:
-    signs = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
-    return st.text(signs, min_size=1, max_size=min(longest, 40)).filter(str.strip)
+_SIGNS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+_TEXTS = st.text(_SIGNS, min_size=1, max_size=40).filter(str.strip)
 
 
 @st.composite
@@ -179,46 +189,34 @@ def states(draw: st.DrawFn, solvers: tuple[str, ...] = SOLVERS, *, done: bool = 
         if where == "tray":
             tray.append(solver)
         elif where == "cannot":
-            cannot[solver] = draw(_texts(LONGEST_REASON))
+            cannot[solver] = draw(_TEXTS)
         elif where == "tie" and ranked:
             ranked[-1].append(solver)
         else:
             ranked.append([solver])
+    one, choices = st.sampled_from(solvers), {field.name: field.choices for field in FIELDS}
+    pair = st.permutations(solvers).map(lambda order: order[:2])
+    answer = (
+        pair,
+        *(st.sampled_from(get_args(of)) for of in (Verdict, Side)),
+        st.floats(0, allow_infinity=False),
+    )
+    answers = st.tuples(*answer).map(lambda drawn: Comparison(*drawn[0], *drawn[1:]))
+
+    def replies(values: st.SearchStrategy[str]) -> dict[str, dict[str, str]]:
+        of = st.dictionaries(st.sampled_from(["", *solvers]), values, min_size=1)
+        return draw(st.dictionaries(st.sampled_from(["clarity", "how hard"]), of))
+
     return State(
         ranked=tuple(map(tuple, ranked)),
         tray=tuple(tray),
         cannot=cannot,
-        recognized=tuple(draw(st.lists(st.sampled_from(solvers), unique=True))),
-        comments=draw(st.dictionaries(st.sampled_from(solvers), _texts(LONGEST_COMMENT))),
-        comment=draw(st.just("") | _texts(LONGEST_COMMENT)),
-        comparisons=tuple(draw(st.lists(_comparisons(solvers), max_size=5))),
-        placed_by=draw(_choices(solvers, "placed_by")),
-        sure=draw(_choices(solvers, "sure")),
-        answers=draw(_answers(solvers, st.sampled_from(["yes", "4"]))),
-        written=draw(_answers(solvers, _texts(LONGEST_COMMENT))),
-    )
-
-
-def _choices(solvers: tuple[str, ...], name: str) -> st.SearchStrategy[dict[str, Any]]:
-    choices = next(field.choices for field in FIELDS if field.name == name)
-    return st.dictionaries(st.sampled_from(solvers), st.sampled_from(choices))
-
-
-def _answers(
-    solvers: tuple[str, ...], values: st.SearchStrategy[str]
-) -> st.SearchStrategy[dict[str, dict[str, str]]]:
-    """Give answers to questions on solutions and on the task."""
-    of = st.dictionaries(st.sampled_from(["", *solvers]), values, min_size=1)
-    return st.dictionaries(st.sampled_from(["clarity", "how hard"]), of)
-
-
-@st.composite
-def _comparisons(draw: st.DrawFn, solvers: tuple[str, ...]) -> Comparison:
-    new, other = draw(st.permutations(solvers))[:2]
-    return Comparison(
-        new,
-        other,
-        draw(st.sampled_from(get_args(Verdict))),
-        draw(st.sampled_from(get_args(Side))),
-        draw(st.floats(0, allow_infinity=False)),
+        recognized=tuple(draw(st.lists(one, unique=True))),
+        comments=draw(st.dictionaries(one, _TEXTS)),
+        comment=draw(st.just("") | _TEXTS),
+        comparisons=tuple(draw(st.lists(answers, max_size=5))),
+        placed_by=draw(st.dictionaries(one, st.sampled_from(choices["placed_by"]))),
+        sure=draw(st.dictionaries(one, st.sampled_from(choices["sure"]))),
+        answers=replies(st.sampled_from(["yes", "4"])),
+        written=replies(_TEXTS),
     )

@@ -6,23 +6,20 @@ import datetime as dt
 import random
 from typing import TYPE_CHECKING
 
-from sqlalchemy import select
-
 from quem.store import clock, solving, studies, work
 from quem.store.assignment import assign_tasks
-from quem.store.models import TaskRow
 from quem.store.people import consent, people_of, person_named, sync_people
 from quem.store.state import AnswerState
-from quem.store.work import Change
 from quem.studyfile.models import Person
-from tests.store.made import STUDY, revision_id
+from tests.store import made
+from tests.store.made import STUDY, read, write
 
 if TYPE_CHECKING:
     import pytest
 
     from quem.store.clock import Running
     from quem.store.database import Store
-    from quem.store.models import Kind, PersonRow, SolvingState
+    from quem.store.models import Kind, PersonRow, SolvingState, TaskRow
     from quem.store.work import Saved
 
 PROBLEMS = ("P1", "P2", "P3", "P4")
@@ -37,7 +34,6 @@ class FakeTime:
             monkeypatch.setattr(module, "now", lambda: self.at)
 
     def passes(self, seconds: float) -> None:
-        """Let time pass."""
         self.at += dt.timedelta(seconds=seconds)
 
 
@@ -52,58 +48,43 @@ def with_session(store: Store, count: int = 2, state: SolvingState = "open") -> 
 
 
 def subject(store: Store, name: str = "S1") -> PersonRow:
-    """Find a subject."""
-    with store.read() as c:
-        return person_named(c, STUDY, "subject", name)
+    return read(store, person_named, STUDY, "subject", name)
 
 
 def assigned(store: Store, name: str = "S1", order: str = "fixed") -> list[TaskRow]:
-    """Assign the problems to a subject."""
     with store.write() as c:
         one = person_named(c, STUDY, "subject", name)
-        rng = random.Random(3)
-        assign_tasks(c, one, PROBLEMS, practice="P0", order=order, rng=rng)
+        assign_tasks(c, one, PROBLEMS, practice="P0", order=order, rng=random.Random(3))
         return work.tasks_of(c, one.key)
 
 
-def task(store: Store, problem: str = "P1", name: str = "S1", limit: float | None = None) -> str:
-    """Start a problem; gives its public id."""
-    gid = next(one.public_id for one in assigned(store, name) if one.problem == problem)
-    with store.write() as c:
-        solving.start_task(c, person_named(c, STUDY, "subject", name), gid, "start", limit)
-    return gid
+def task(store: Store, limit: float | None = None) -> TaskRow:
+    """Start the first problem of the first subject."""
+    gid = next(one.public_id for one in assigned(store) if one.problem == "P1")
+    write(store, solving.start_task, subject(store), gid, "start", limit)
+    return found(store, gid)
+
+
+def found(store: Store, gid: str) -> TaskRow:
+    return read(store, work.task_of, subject(store).key, gid)
 
 
 def save(
     store: Store,
-    gid: str,
+    to: TaskRow,
     base: int,
     text: str = "An answer",
     *,
-    kind: Kind = "save",
-    name: str = "S1",
-    client: str = "tab-1",
-    number: int | None = None,
     files: tuple[str, ...] = (),
+    kind: Kind = "save",
+    client: str = "tab-1",
+    by: PersonRow | None = None,
 ) -> Saved:
-    """Save a draft."""
-    change = base if number is None else number
-    with store.write() as c:
-        mine = c.scalars(select(TaskRow).where(TaskRow.public_id == gid)).one()
-        of = revision_id(c, mine, base)
-        made = Change(of, client, change, "", AnswerState(text, files), kind)
-        return work.save(c, person_named(c, STUDY, "subject", name), gid, made)
+    return made.save(store, to, AnswerState(text, files), base, client=client, kind=kind, by=by)
 
 
 def run(
-    store: Store,
-    gid: str,
-    running: Running = "work",
-    *,
-    client: str = "tab-1",
-    take: bool = False,
+    store: Store, to: TaskRow, running: Running = "work", client: str = "tab-1", *, take: bool
 ) -> TaskRow:
-    """Go on with the clock."""
-    with store.write() as c:
-        one = person_named(c, STUDY, "subject", "S1")
-        return solving.run_clock(c, one, gid, client, running, take=take)
+    who = subject(store)
+    return write(store, solving.run_clock, who, to.public_id, client, running, take=take)

@@ -5,41 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
 
 from quem.errors import QuemError
-from quem.store import studies
+from quem.store import people, studies
 from quem.store.archive import FORMAT, TABLES, archive_text, read_archive, restore_archive
 from quem.store.database import open_store
 from quem.store.exporting import submitted_rankings
 from quem.store.location import locate_database
-from quem.store.models import TaskRow, UploadRow
+from quem.store.models import UploadRow
 from quem.store.outbox import queue_letter
-from quem.store.people import (
-    DEFAULT,
-    add_person,
-    consent,
-    erase,
-    issue_link,
-    person_named,
-    person_of_link,
-    revoke_link,
-)
 from quem.store.state import Comparison, State
 from quem.store.uploads import UploadFolder
 from quem.store.work import add_seconds
+from tests.store import made
 from tests.store import solving as session
-from tests.store.made import PLAN, STUDY, ballot, contents, dealt, judge, prepare, save, states
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from quem.store.database import Store
@@ -59,234 +47,187 @@ RICH = State(
 )
 DRAWING = b"\x89PNG\r\n\x1a\n and so on"
 SHA256 = hashlib.sha256(DRAWING).hexdigest()
+NAME = "archive.jsonl"
 
 
 @pytest.fixture
-def rich(store: Store) -> tuple[Store, str]:
-    """A store with something in every table; with the token of a link that works."""
-    fill(store)
-    with store.write() as c:
-        token = issue_link(c, person_named(c, STUDY, "judge", "J2"), "shell")
-    return store, token
+def two(tmp_path: Path) -> Iterator[tuple[Store, Store]]:
+    """A store that knows the study, and an empty one."""
+    stores = [open_store(locate_database(tmp_path / f"{name}.yaml")) for name in "ab"]
+    made.prepare(stores[0])
+    yield stores[0], stores[1]
+    for store in stores:
+        store.close()
 
 
 def fill(store: Store) -> None:
     """Let everything happen that leaves something in the store."""
-    with store.write() as c:
-        # Another study, so that keys are not those of a store of its own.
-        studies.register_study(c, "other")
-        add_person(c, "other", "judge", "J1", "shell")
-        added = add_person(
-            c, STUDY, "judge", "J9", "dashboard", name="Élodie", experience=0.1 + 0.2
-        )
-        consent(c, added)
-        revoke_link(c, added, "dashboard")
-        issue_link(c, person_named(c, STUDY, "organizer", DEFAULT), "shell")
-        studies.set_state(c, STUDY, "open", "dashboard")
+    # Another study, so that keys are not those of a store of its own.
+    made.write(store, studies.register_study, "other")
+    made.write(store, people.add_person, "other", "judge", "J1", "shell")
+    about: dict[str, Any] = {"name": "Élodie", "experience": 0.1 + 0.2}
+    made.write(store, people.add_person, made.STUDY, "judge", "J9", "dashboard", **about)
+    made.on(store, "J9", people.consent)
+    made.on(store, "J9", people.revoke_link, "dashboard")
+    made.on(store, ("organizer", people.DEFAULT), people.issue_link, "shell")
+    made.write(store, studies.set_state, made.STUDY, "open", "dashboard")
     for person in ("J1", "J2"):
-        for held in dealt(store, person)[:4]:
-            state = State(ranked=(("S1", "S2"),)) if held.practice else RICH
-            save(store, held, state)
-            save(store, held, state, 1, kind="submit")
-            save(store, held, base=2, kind="reopen")
-            with store.write() as c:
-                add_seconds(c, held, 0, {"S1": 0.0001, "S2": 0.0002})
+        plan = replace(made.PLAN, block_size=3 if person == "J2" else None)
+        for held in made.dealt(store, person, plan)[:4]:
+            layout = held.layout
+            assert layout
+            solvers = tuple(layout.solvers.values())
+            state = RICH if len(solvers) == 4 else State(ranked=(solvers,))
+            made.save(store, held, state)
+            made.save(store, held, state, 1, kind="submit")
+            made.save(store, held, base=2, kind="reopen")
+            made.write(store, add_seconds, held, 0, {"S1": 0.0001, "S2": 0.0002})
     session.with_session(store)
-    gid = session.task(store)
+    task = session.task(store)
     with store.write() as c:
-        (task,) = c.scalars(select(TaskRow).where(TaskRow.public_id == gid))
-        about = {"size": len(DRAWING), "ending": ".png", "name": "my plan.png"}
-        c.add(UploadRow(public_id="u1", task_key=task.key, sha256=SHA256, **about))
-    session.save(store, gid, 0, "An answer", files=("u1",))
-    session.save(store, gid, 1, "Ein \u2028 Weg", files=("u1",), kind="submit")
-    with store.write() as c:
-        for name in ("J2", "J9"):
-            queue_letter(c, STUDY, person_named(c, STUDY, "judge", name).key, "invitation")
-        erase(c, person_named(c, STUDY, "judge", "J1"), "shell")
-        studies.reveal(c, STUDY, "shell")
-        studies.set_state(c, STUDY, "closed", "shell")
+        file = {"size": len(DRAWING), "ending": ".png", "name": "my plan.png"}
+        c.add(UploadRow(public_id="u1", task_key=task.key, sha256=SHA256, **file))
+    session.save(store, task, 0, "An answer", files=("u1",))
+    session.save(store, task, 1, "Ein \u2028 Weg", files=("u1",), kind="submit")
+    for name in ("J2", "J9"):
+        made.write(store, queue_letter, made.STUDY, made.judge(store, name).key, "invitation")
+    made.on(store, "J1", people.erase, "shell")
+    made.write(store, studies.reveal, made.STUDY, "shell")
+    made.write(store, studies.set_state, made.STUDY, "closed", "shell")
 
 
 def archive(store: Store, uploads: UploadFolder | None = None) -> str:
-    """Write the archive."""
-    with store.read() as c:
-        return archive_text(c, STUDY, uploads=uploads)
+    return made.read(store, archive_text, made.STUDY, uploads=uploads)
 
 
-def restore(store: Store, text: str, study: str = STUDY) -> dict[str, int]:
-    """Put an archive into a store."""
-    rows = read_archive(text, "archive.jsonl", study)
-    with store.write() as c:
-        return restore_archive(c, study, rows, "archive.jsonl")
-
-
-def rows_of(text: str) -> list[dict[str, Any]]:
-    """Read the lines of an archive."""
-    return [json.loads(line) for line in text.removesuffix("\n").split("\n")]
+def restore(
+    store: Store, text: str, study: str = made.STUDY, uploads: UploadFolder | None = None
+) -> dict[str, int]:
+    rows = read_archive(text, NAME, study)
+    return made.write(store, restore_archive, study, rows, NAME, uploads)
 
 
 def test_nothing_is_lost_between_databases(
-    rich: tuple[Store, str], tmp_path: Path, new_postgres: Callable[[], str]
+    store: Store, tmp_path: Path, new_postgres: Callable[[], str]
 ) -> None:
     """From one kind of database to the other and back, the archive stays the same."""
-    store, token = rich
-    first = archive(store)
-    places = [str(tmp_path / "second.sqlite3"), new_postgres(), str(tmp_path / "third.sqlite3")]
-    text = first
-    for address in places:
-        other = open_store(locate_database(tmp_path / "study.yaml", address))
-        with other.write() as c:
-            # Keys are others here.
-            studies.register_study(c, "earlier")
-            add_person(c, "earlier", "judge", "X", "shell")
+    fill(store)
+    token = made.on(store, "J2", people.issue_link, "shell")
+    text = first = archive(store)
+    assert token not in first
+    header, *lines = map(json.loads, first.removesuffix("\n").split("\n"))
+    assert (header["format"], header["study"]) == (FORMAT, made.STUDY)
+    counted = [name for name, count in header["rows"].items() for _ in range(count)]
+    assert [line["table"] for line in lines] == counted
+    for address in (tmp_path / "second.sqlite3", new_postgres(), tmp_path / "third.sqlite3"):
+        other = open_store(locate_database(tmp_path / "study.yaml", str(address)))
+        # Keys are others here.
+        made.write(other, studies.register_study, "earlier")
+        made.write(other, people.add_person, "earlier", "judge", "X", "shell")
         counts = restore(other, text)
         assert set(counts) == set(TABLES)
         assert min(counts.values()) > 0
         text = archive(other)
         assert text == first
-        with store.read() as old, other.read() as new:
-            assert submitted_rankings(new, STUDY) == submitted_rankings(old, STUDY)
-            owner = person_of_link(new, STUDY, "judge", token)
-        assert owner is not None
+        assert made.read(other, submitted_rankings, made.STUDY) == made.read(
+            store, submitted_rankings, made.STUDY
+        )
+        owner = made.read(other, people.person_of_link, made.STUDY, "judge", token)
+        assert owner
         assert owner.id == "J2"
-        # The restored store goes on: new rows get keys of their own, ranks can be saved.
-        with other.write() as c:
-            studies.set_state(c, STUDY, "open", "shell")
-            add_person(c, STUDY, "judge", "J77", "shell")
-        assert save(other, ballot(other, "J77")).number == 1
+        # The restored store goes on, and takes no second archive.
+        made.write(other, studies.set_state, made.STUDY, "open", "shell")
+        made.write(other, people.add_person, made.STUDY, "judge", "J77", "shell")
+        assert made.save(other, made.ballot(other, "J77")).number == 1
+        content = made.contents(other)
+        with pytest.raises(QuemError, match="holds the study"):
+            restore(other, text)
+        assert made.contents(other) == content
         other.close()
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(saved=st.lists(states(), min_size=1, max_size=4))
+@settings(max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@given(saved=st.lists(made.states(), min_size=1, max_size=4))
 def test_any_state_goes_round(tmp_path_factory: pytest.TempPathFactory, saved: list[State]) -> None:
-    """Whatever judges save and write is restored as it was."""
     folder = tmp_path_factory.mktemp("round")
     one, two = (open_store(locate_database(folder / f"{name}.yaml")) for name in "ab")
-    prepare(one)
-    mine = ballot(one)
+    made.prepare(one)
+    mine = made.ballot(one)
     for base, state in enumerate(saved):
-        save(one, mine, state, base)
+        made.save(one, mine, state, base)
     restore(two, archive(one))
     assert archive(two) == archive(one)
     one.close()
     two.close()
 
 
-def test_the_header_says_what_it_is(rich: tuple[Store, str]) -> None:
-    """The first line names format, study and the number of rows; then each row is a line."""
-    header, *lines = rows_of(archive(rich[0]))
-    assert (header["format"], header["study"]) == (FORMAT, STUDY)
-    assert [line["table"] for line in lines] == [
-        name for name, count in header["rows"].items() for _ in range(count)
-    ]
-    assert "other" not in {line["id"] for line in lines if line["table"] == "study"}
-
-
-def test_what_was_uploaded_goes_round(tmp_path: Path) -> None:
-    """Bytes of files are in an archive, and beside the database that is made of it."""
-    one, two = (open_store(locate_database(tmp_path / f"{name}.yaml")) for name in "ab")
+def test_what_was_uploaded_goes_round(two: tuple[Store, Store], tmp_path: Path) -> None:
+    one, other = two
     here, there = (UploadFolder(tmp_path / f"{name}.yaml") for name in "ab")
-    prepare(one)
     fill(one)
     with pytest.raises(QuemError, match=rf"{SHA256}\.png: was uploaded, and cannot be read"):
         archive(one, here)
     received, *_ = here.receive([DRAWING], 100, 1, 100)
     here.keep(received, SHA256, ".png")
     text = archive(one, here)
-    rows = read_archive(text, "archive.jsonl", STUDY)
-    with two.write() as c:
-        restore_archive(c, STUDY, rows, "archive.jsonl", there)
+    restore(other, text, uploads=there)
     assert there.path(SHA256, ".png").read_bytes() == DRAWING
-    assert archive(two, there) == text
-    damaged = text.replace('"content": "iVBO', '"content": "AAAA')
+    assert archive(other, there) == text
     with pytest.raises(QuemError, match="content: is not what was uploaded"):
-        read_archive(damaged, "archive.jsonl", STUDY)
-    one.close()
-    two.close()
-
-
-def test_practice_and_history_are_in_it(rich: tuple[Store, str]) -> None:
-    """Practice ballots, every revision and every event are there."""
-    lines = rows_of(archive(rich[0]))[1:]
-    assert any(line["practice"] for line in lines if line["table"] == "task")
-    kinds = [line["kind"] for line in lines if line["table"] == "revision"]
-    assert Counter(kinds) == {"save": 9, "submit": 9, "reopen": 8}
-    logged = {line["what"] for line in lines if line["table"] == "event"}
-    assert {"revealed", "erased", "added", "consented", "closed"} <= logged
-
-
-def test_an_archive_holds_no_secret(rich: tuple[Store, str]) -> None:
-    """A link cannot be made of an archive."""
-    store, token = rich
-    assert token not in archive(store)
-
-
-def test_a_store_that_holds_the_study_is_not_touched(rich: tuple[Store, str]) -> None:
-    """An archive is never mixed with what is there."""
-    store, _ = rich
-    content = contents(store)
-    with pytest.raises(QuemError, match="holds the study"):
-        restore(store, archive(store))
-    assert contents(store) == content
+        read_archive(text.replace('"content": "iVBO', '"content": "AAAA'), NAME, made.STUDY)
 
 
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
-    """The lines of a rich archive."""
     store = open_store(locate_database(tmp_path_factory.mktemp("rich") / "study.yaml"))
-    prepare(store)
+    made.prepare(store)
     fill(store)
     text = archive(store)
     store.close()
     return tuple(text.removesuffix("\n").split("\n"))
 
 
-@pytest.mark.parametrize(
-    ("table", "change"),
-    [
-        ("study", {"state": "unknown"}),
-        ("study", {"id": "another"}),
-        ("person", {"added": 1}),
-        ("person", {"id": None}),
-        ("person", {"name": "a\0b"}),
-        ("person", {"role": "king"}),
-        ("person", {"answers": {"answers": {"q": 1}, "written": {}}}),
-        ("person", {"answers": {"other": {}}}),
-        ("person", {"table": "sqlite_master"}),
-        ("person", {"more": 1}),
-        ("task", {"head": "3"}),
-        ("task", {"position": 2**40}),
-        ("task", {"seconds": math.inf}),
-        ("task", {"views": {"S1": "long"}}),
-        ("task", {"views": {"S1": -1}}),
-        ("task", {"views": ["S1"]}),
-        ("task", {"solvers": ["S1", "S1"]}),
-        ("task", {"person_key": 99}),
-        ("layout", {"items": [["A", 1, None, None]]}),
-        ("upload", {"ending": "./../../x"}),
-        ("upload", {"sha256": "../../x"}),
-        ("upload", {"content": "not base64"}),
-        ("revision", {"kind": "other"}),
-        ("revision", {"layout": "another"}),
-        ("revision", {"state": {**State().to_json(), "tray": ["S1"]}}),
-        ("event", {"made_at": "yesterday"}),
-        ("event", {"made_at": "2026-01-01T00:00:00"}),
-        ("event", {"detail": {"half": "\ud800"}}),
-        ("letter", {"person_key": None}),
-    ],
-)
+# By table and key, what its column cannot hold.
+WRONG: dict[tuple[str, str], list[Any]] = {
+    ("study", "state"): ["unknown"],
+    ("study", "id"): ["another"],
+    ("person", "added"): [1],
+    ("person", "id"): [None],
+    ("person", "name"): ["a\0b"],
+    ("person", "role"): ["king"],
+    ("person", "answers"): [{"answers": {"q": 1}, "written": {}}, {"other": {}}],
+    ("person", "table"): ["sqlite_master"],
+    ("person", "more"): [1],
+    ("task", "head"): ["3"],
+    ("task", "position"): [2**40],
+    ("task", "seconds"): [math.inf],
+    ("task", "views"): [{"S1": "long"}, {"S1": -1}, ["S1"]],
+    ("task", "solvers"): [["S1", "S1"]],
+    ("task", "person_key"): [99],
+    ("layout", "items"): [[["A", 1, None, None]]],
+    ("upload", "ending"): ["./../../x"],
+    ("upload", "sha256"): ["../../x"],
+    ("upload", "content"): ["not base64"],
+    ("revision", "kind"): ["other"],
+    ("revision", "layout"): ["another"],
+    ("revision", "state"): [{**State().to_json(), "tray": ["S1"]}],
+    ("event", "made_at"): ["yesterday", "2026-01-01T00:00:00"],
+    ("event", "detail"): [{"half": "\ud800"}],
+    ("letter", "person_key"): [None],
+}
+
+
+@pytest.mark.parametrize(("table", "key"), WRONG)
 def test_what_is_wrong_is_told_with_its_line_and_key(
-    lines: tuple[str, ...], table: str, change: dict[str, Any]
+    lines: tuple[str, ...], table: str, key: str
 ) -> None:
-    """A value that no column holds is named, and nothing is restored."""
     at = next(n for n, line in enumerate(lines) if line.startswith(f'{{"table": "{table}"'))
-    wrong = json.dumps({**json.loads(lines[at]), **change})
-    key = next(iter(change))
-    # What is no JSON has no key.
-    place = "is damaged" if "Infinity" in wrong or "ud800" in wrong else key
-    with pytest.raises(QuemError, match=rf"^archive\.jsonl:{at + 1}: {place}"):
-        read_archive("\n".join([*lines[:at], wrong, *lines[at + 1 :]]), "archive.jsonl", STUDY)
+    for value in WRONG[table, key]:
+        wrong = json.dumps({**json.loads(lines[at]), key: value})
+        # What is no JSON has no key.
+        place = "is damaged" if "Infinity" in wrong or "ud800" in wrong else key
+        with pytest.raises(QuemError, match=rf"^archive\.jsonl:{at + 1}: {place}"):
+            read_archive("\n".join([*lines[:at], wrong, *lines[at + 1 :]]), NAME, made.STUDY)
 
 
 @pytest.mark.parametrize(
@@ -307,7 +248,7 @@ def test_damage_is_told_with_its_line(
     """A line that is damaged, doubled or gone is named, by default the last one."""
     now = damaged(lines)
     with pytest.raises(QuemError, match=rf"^archive\.jsonl:{line or len(now)}: "):
-        read_archive("\n".join(now) + "\n", "archive.jsonl", STUDY)
+        read_archive("\n".join(now) + "\n", NAME, made.STUDY)
 
 
 @pytest.mark.parametrize(
@@ -322,46 +263,19 @@ def test_damage_is_told_with_its_line(
     ],
 )
 def test_other_files_are_refused_by_name(
-    tmp_path: Path, change: dict[str, Any] | None, message: str
+    lines: tuple[str, ...], change: dict[str, Any] | None, message: str
 ) -> None:
-    """Archives of another study or another version, and other files, are told from ours."""
-    store = open_store(locate_database(tmp_path / "study.yaml"))
-    prepare(store)
-    header, _, rest = archive(store).partition("\n")
-    store.close()
-    first = "judge,problem,rank" if change is None else json.dumps({**json.loads(header), **change})
+    header = json.dumps({**json.loads(lines[0]), **change}) if change else "judge,problem,rank"
     with pytest.raises(QuemError, match=rf"archive\.jsonl:1: .*{message}"):
-        read_archive(f"{first}\n{rest}", "archive.jsonl", STUDY)
+        read_archive("\n".join([header, *lines[1:]]), NAME, made.STUDY)
 
 
-def test_links_of_another_study_are_not_taken_over(store: Store, tmp_path: Path) -> None:
-    """Where a link of the archive belongs to another study of the store, nothing is restored."""
-    other = open_store(locate_database(tmp_path / "second.yaml"))
-    prepare(other)
-    with other.write() as c:
-        issue_link(c, person_named(c, STUDY, "judge", "J1"), "shell")
-    text = archive(other).replace(STUDY, "copy")
-    other.close()
-    rows = read_archive(text, "archive.jsonl", "copy")
-    with store.write() as c:
-        restore_archive(c, "copy", rows, "archive.jsonl")
-    content = contents(store)
-    text = text.replace("copy", "again")
-    again = read_archive(text, "archive.jsonl", "again")
-    with pytest.raises(QuemError, match="already, of another study"), store.write() as c:
-        restore_archive(c, "again", again, "archive.jsonl")
-    assert contents(store) == content
-    assert judge(store).id == "J1"
-
-
-def test_blocks_go_round(tmp_path: Path) -> None:
-    """Which solvers a block holds is restored."""
-    one, two = (open_store(locate_database(tmp_path / f"{name}.yaml")) for name in "ab")
-    prepare(one)
-    plan = replace(PLAN, block_size=3)
-    ballots = dealt(one, plan=plan)
-    assert {len(b.solvers or ()) for b in ballots} == {0, 2, 3}
-    restore(two, archive(one))
-    assert [b.solvers for b in dealt(two, plan=plan)] == [b.solvers for b in ballots]
-    one.close()
-    two.close()
+def test_links_of_another_study_are_not_taken_over(two: tuple[Store, Store]) -> None:
+    one, other = two
+    made.on(one, "J1", people.issue_link, "shell")
+    text = archive(one)
+    restore(other, text.replace(made.STUDY, "copy"), "copy")
+    content = made.contents(other)
+    with pytest.raises(QuemError, match="already, of another study"):
+        restore(other, text.replace(made.STUDY, "again"), "again")
+    assert made.contents(other) == content

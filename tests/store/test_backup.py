@@ -8,8 +8,6 @@ import shutil
 import sqlite3
 import stat
 from contextlib import closing
-from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,11 +19,8 @@ from quem.store.backup import back_up, backup_state, restore_copy, stem_of, uplo
 from quem.store.database import open_store
 from quem.store.location import locate_database
 from quem.store.outbox import UNKNOWN, letters_of, queue_letter
-from quem.store.people import (
-    person_named,
-)
 from quem.store.uploads import UploadFolder
-from tests.store.made import STUDY, ballot, prepare, save
+from tests.store.made import STUDY, ballot, judge, prepare, read, save, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,16 +29,28 @@ if TYPE_CHECKING:
     from quem.store.database import Store
     from quem.store.location import DatabaseLocation
 
-
-def names(folder: Path) -> set[str]:
-    """What is in a folder."""
-    return {path.name for path in folder.iterdir()}
+OLD = f"{STUDY}-20000101T000000.000Z.sqlite3"
+BROKEN = b"SQLite format 3\0 no longer"
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> DatabaseLocation:
-    """Where an SQLite file is."""
     return locate_database(tmp_path / "study.yaml", str(tmp_path / "store.sqlite3"))
+
+
+@pytest.fixture
+def saved(store: Store) -> Store:
+    for problem in ("P1", "P2"):
+        save(store, ballot(store, "J1", problem))
+        save(store, ballot(store, "J1", problem), base=1, kind="submit")
+    return store
+
+
+@pytest.fixture
+def copy(saved: Store, tmp_path: Path) -> Path:
+    path = back_up(saved, STUDY, tmp_path / "copies", actor="shell", keep=3).path
+    saved.close()
+    return path
 
 
 def rankings(place: DatabaseLocation) -> list[tuple[object, ...]]:
@@ -59,32 +66,19 @@ def rankings(place: DatabaseLocation) -> list[tuple[object, ...]]:
     return rows
 
 
-@pytest.fixture
-def saved(store: Store) -> Store:
-    """A store with rankings."""
-    for problem in ("P1", "P2"):
-        save(store, ballot(store, "J1", problem))
-        save(store, ballot(store, "J1", problem), base=1, kind="submit")
-    return store
-
-
 def test_a_copy_brings_everything_back(
     saved: Store, place: DatabaseLocation, tmp_path: Path
 ) -> None:
     """A copy has mode 0600, is logged, and restores what was there; the newer state is kept."""
     folder = tmp_path / "copies"
-    with saved.write() as c:
-        queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J1").key, "invitation")
+    write(saved, queue_letter, STUDY, judge(saved).key, "invitation")
     copy = back_up(saved, STUDY, folder, actor="shell", keep=48, every=300.0)
     assert re.fullmatch(r"made-up-\d{8}T\d{6}\.\d{3}Z\.sqlite3", copy.path.name)
     assert stat.S_IMODE(copy.path.stat().st_mode) == 0o600
-    assert names(folder) == {copy.path.name}
-    assert copy.holdings.rows["revision"] == 4
-    with saved.read() as c:
-        state = backup_state(c, STUDY)
+    assert [*folder.iterdir()] == [copy.path]
+    state = read(saved, backup_state, STUDY)
     assert (state.rows, state.size) == (copy.holdings.row_count, copy.path.stat().st_size)
     assert (state.every, state.failure, state.is_late) == (300.0, "", False)
-
     before = rankings(place)
     save(saved, ballot(saved, "J2", "P1"))
     newer = rankings(place)
@@ -96,11 +90,10 @@ def test_a_copy_brings_everything_back(
     saved.close()
     restored = restore_copy(place, STUDY, copy.path, replace=True)
     assert rankings(place) == before
-    assert restored.holdings.rows["revision"] == 4
+    assert restored.holdings.rows["revision"] == copy.holdings.rows["revision"] == 4
     # Letters may have been sent since.
     store = open_store(place)
-    with store.read() as c:
-        (letter,) = letters_of(c, STUDY, "judge")
+    (letter,) = read(store, letters_of, STUDY, "judge")
     assert (letter.state, letter.error) == ("failed", UNKNOWN)
     store.close()
     # What was replaced can be brought back as well.
@@ -138,116 +131,65 @@ def test_nobody_else_reads_what_lies_beside(
     assert [path for path, mode in modes.items() if mode & 0o077] == []
 
 
-def test_postgresql_has_its_own_programs(new_postgres: Callable[[], str], tmp_path: Path) -> None:
-    """Neither way is open there, and the message says what is."""
-    place = locate_database(tmp_path / "study.yaml", new_postgres())
-    store = open_store(place)
-    prepare(store)
-    for refused in (
-        lambda: back_up(store, STUDY, tmp_path / "copies", actor="shell", keep=1),
-        lambda: restore_copy(place, STUDY, tmp_path / "copy.sqlite3"),
-    ):
-        with pytest.raises(QuemError, match=r"PostgreSQL database: .* pg_dump"):
-            refused()
-    store.close()
-
-
 def test_only_the_oldest_copies_of_this_study_are_removed(saved: Store, tmp_path: Path) -> None:
-    """Copies of other studies, other files and links stay, and so does the newest copy."""
     folder = tmp_path / "copies"
     folder.mkdir()
-    later = f"{STUDY}-29991231T235959.000Z.sqlite3"  # made when the clock was wrong
-    old = f"{STUDY}-20000101T000000.000Z.sqlite3"
-    killed = f"{STUDY}-20000101T000000.000Z.sqlite3.partial-wal"
-    others = [f"x-{old}", f"{STUDY}-x-20000101T000000.000Z.sqlite3", f"{old}.gz", "notes.txt"]
-    for name in (later, old, killed, *others):
+    later = OLD.replace("2000", "2999")  # made when the clock was wrong
+    linked, killed = OLD.replace("T000000", "T000001"), f"{OLD}.partial-wal"
+    stay = {f"x-{OLD}", OLD.replace("-", "-x-", 2), f"{OLD}.gz", "notes.txt", linked}
+    for name in (later, OLD, killed, *stay - {linked}):
         (folder / name).write_text("")
     os.utime(folder / killed, (0, 0))
-    linked = f"{STUDY}-20000101T000001.000Z.sqlite3"
     (folder / linked).symlink_to(folder / "notes.txt")
     copies = [back_up(saved, STUDY, folder, actor="shell", keep=2).path.name for _ in range(3)]
     # The file from the future is the newest by name, and counts as one of the two.
-    assert names(folder) == {later, copies[-1], linked, *others}
-    back_up(saved, STUDY, folder, actor="shell", keep=1)
-    left = names(folder) - {linked, *others}
-    assert len(left) == 1
-    assert left.isdisjoint([later, *copies])
+    assert {path.name for path in folder.iterdir()} == {later, copies[-1], *stay}
+    newest = back_up(saved, STUDY, folder, actor="shell", keep=1).path.name
+    assert {path.name for path in folder.iterdir()} == {newest, *stay}
 
 
 def test_each_study_has_file_names_of_its_own() -> None:
-    """Ids that no file name can hold become names, each another."""
     ids = ["a b", "a-b", "a/b", "../b", "..-b", "é", "ü", "x" * 100, "ä" * 100, "ö" * 100]
-    stems = [stem_of(study) for study in ids]
-    assert len(set(stems)) == len(ids)
+    stems = {stem_of(study) for study in ids}
+    assert len(stems) == len(ids)
     assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,110}", stem) for stem in stems)
 
 
-def test_a_failed_copy_is_told_and_leaves_nothing(saved: Store, tmp_path: Path) -> None:
-    """Without a folder there is no copy; regular ones log it, until one is good again."""
-    folder = tmp_path / "unmounted" / "copies"
-    with pytest.raises(QuemError, match="No such file or directory"):
-        back_up(saved, STUDY, folder, actor="server", keep=3, every=60.0)
-    assert not folder.parent.exists()
-    with saved.read() as c:
-        failed = backup_state(c, STUDY)
-    assert "No such file or directory" in failed.failure
-    assert failed.at is None
-    assert str(tmp_path) not in failed.failure
-    folder.parent.mkdir()
-    back_up(saved, STUDY, folder, actor="server", keep=3, every=0.001)
-    with saved.read() as c:
-        good = backup_state(c, STUDY)
-    assert good.failure == ""
-    assert good.at is not None
-    assert replace(good, at=good.at - timedelta(seconds=1)).is_late
-
-
-@pytest.fixture
-def copy(saved: Store, tmp_path: Path) -> Path:
-    """A copy of a store, which is closed."""
-    path = back_up(saved, STUDY, tmp_path / "copies", actor="shell", keep=3).path
-    saved.close()
-    return path
-
-
-def _cut(path: Path) -> None:
-    os.truncate(path, path.stat().st_size * 2 // 3)
-
-
 def _spoil(path: Path) -> None:
-    """Overwrite the middle, in SQLite a whole page."""
+    """Overwrite a whole page in the middle."""
     with path.open("r+b") as file:
         file.seek(path.stat().st_size // 2 // 4096 * 4096)
         file.write(b"\xff" * 4096)
 
 
-def _newer(path: Path) -> None:
+def _sql(path: Path, statement: str) -> None:
     with closing(sqlite3.connect(path)) as c, c:
-        c.execute("UPDATE alembic_version SET version_num = '9999'")
+        c.execute(statement)
 
 
 def _foreign(path: Path) -> None:
     path.unlink()
-    with closing(sqlite3.connect(path)) as c, c:
-        c.execute("CREATE TABLE wines (name)")
+    _sql(path, "CREATE TABLE wines (name)")
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (_cut, "damaged|cannot be copied"),
+        (lambda path: os.truncate(path, path.stat().st_size * 2 // 3), "damaged|cannot be copied"),
         (_spoil, "damaged|cannot be copied"),
         (lambda path: path.write_bytes(b""), "holds no study"),
         (lambda path: path.unlink(), "cannot be copied: unable to open"),
         (lambda path: path.write_text("judge,problem\n"), "cannot be copied: file is not a data"),
-        (_newer, "written by a newer quem"),
+        (
+            lambda path: _sql(path, "UPDATE alembic_version SET version_num = '9999'"),
+            "written by a newer quem",
+        ),
         (_foreign, "tables of another program"),
     ],
 )
 def test_a_copy_that_is_not_whole_changes_nothing(
     copy: Path, place: DatabaseLocation, change: Callable[[Path], None], message: str
 ) -> None:
-    """A damaged, foreign or newer copy is refused by name, and the database stays as it is."""
     before = rankings(place)
     change(copy)
     with pytest.raises(QuemError, match=message) as refused:
@@ -275,12 +217,12 @@ def test_what_lies_beside_a_lost_or_broken_database_is_kept(
     shutil.copyfile(tmp_path / "log", log)
     assert restore_copy(place, STUDY, copy).kept is None
     assert rankings(place) == before
-    file.write_bytes(b"SQLite format 3\0 no longer")
+    file.write_bytes(BROKEN)
     with pytest.raises(QuemError, match="cannot be read; give --replace"):
         restore_copy(place, STUDY, copy)
     restored = restore_copy(place, STUDY, copy, replace=True)
     assert restored.kept is not None
-    assert restored.kept.read_bytes() == b"SQLite format 3\0 no longer"
+    assert restored.kept.read_bytes() == BROKEN
     assert rankings(place) == before
     assert len(list(tmp_path.glob("store.sqlite3.before-restore-*-wal"))) == 1
 
@@ -288,10 +230,8 @@ def test_what_lies_beside_a_lost_or_broken_database_is_kept(
 def test_studies_that_share_a_database_are_not_lost(
     copy: Path, place: DatabaseLocation, tmp_path: Path
 ) -> None:
-    """A copy without a study that the database holds by now is refused unless asked for."""
     store = open_store(place)
-    with store.write() as c:
-        studies.register_study(c, "second")
+    write(store, studies.register_study, "second")
     store.close()
     with pytest.raises(QuemError, match="holds the studies 'made-up', 'second' already"):
         restore_copy(place, STUDY, copy)

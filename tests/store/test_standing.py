@@ -10,35 +10,18 @@ from typing import TYPE_CHECKING
 import pytest
 from sqlalchemy import update
 
+from quem.store import standing
 from quem.store.models import TaskRow
-from quem.store.people import (
-    decline,
-    erase,
-    issue_links,
-    people_of,
-    person_named,
-    record_visit,
-    revoke_link,
-)
+from quem.store.people import decline, erase, issue_link, people_of, record_visit, revoke_link
 from quem.store.planned import Group, JudgingPlan
-from quem.store.standing import (
-    Span,
-    counts_by_status,
-    judges_standing,
-    progress_of,
-    share_of_answers,
-    task_counts,
-)
 from quem.store.state import Comparison, State
 from quem.store.work import current_state
 from quem.studyfile.models import Judge as DeclaredJudge
-from tests.store.made import BEST_FIRST, PLAN, SOLVERS, STUDY, dealt, judge, prepare, save
+from tests.store.made import BEST_FIRST, PLAN, SOLVERS, STUDY, dealt, judge, on, prepare, read, save
 
 if TYPE_CHECKING:
     from quem.store.database import Store
-    from quem.store.models import Kind
 
-PEOPLE = tuple(f"J{number}" for number in range(1, 10))
 STATUS = {
     "J1": "unlinked",
     "J2": "done",
@@ -50,7 +33,7 @@ STATUS = {
     "J8": "done",
     "J9": "active",
 }
-# The first judge's answers hold what looks like an answer in the database.
+# The comment holds what looks like an answer in the database.
 WORDS = State(
     ranked=BEST_FIRST.ranked,
     comment='"verdict": "equal"',
@@ -64,28 +47,26 @@ WORDS = State(
 @pytest.fixture
 def crowd(store: Store) -> Store:
     """A study with a judge of each status; each has begun what their number says."""
-    prepare(store, [DeclaredJudge(id=one, name=f"Name {one}") for one in PEOPLE])
-    for number, one in enumerate(PEOPLE):
+    names = [f"J{number}" for number in range(1, 10)]
+    prepare(store, [DeclaredJudge(id=one, name=f"Name {one}") for one in names])
+    for number, one in enumerate(names):
         held = dealt(store, one) if number else []
-        count = len(held) if STATUS.get(one) == "done" else number // 2
-        for place, ballot in enumerate(held[:count]):
+        is_done = STATUS.get(one) == "done"
+        for place, ballot in enumerate(held if is_done else held[: number // 2]):
             assert ballot.layout is not None
-            kind: Kind = "submit" if STATUS.get(one) == "done" or place % 2 else "save"
             solvers = tuple(ballot.layout.solvers.values())
             state = WORDS if len(solvers) == len(SOLVERS) else State(ranked=(solvers,))
-            save(store, ballot, state, kind=kind)
+            save(store, ballot, state, kind="submit" if is_done or place % 2 else "save")
             with store.write() as c:
                 spent = update(TaskRow).where(TaskRow.key == ballot.key)
                 c.execute(spent.values(seconds=60.0 * number + place))
-    with store.write() as c:
-        known = [one for one in people_of(c, STUDY, "judge") if one.id not in ("J1", "J5", "J6")]
-        issue_links(c, known, "shell")
-        for person in known:
-            if person.id != "J4":
-                record_visit(c, person)
-        revoke_link(c, person_named(c, STUDY, "judge", "J5"), "shell")
-        decline(c, person_named(c, STUDY, "judge", "J6"))
-        erase(c, person_named(c, STUDY, "judge", "J7"), "shell")
+        if one not in ("J1", "J6"):
+            on(store, one, issue_link, "shell")
+        if one not in ("J1", "J4", "J5", "J6"):
+            on(store, one, record_visit)
+    on(store, "J5", revoke_link, "shell")
+    on(store, "J6", decline)
+    on(store, "J7", erase, "shell")
     return store
 
 
@@ -100,16 +81,21 @@ def crowd(store: Store) -> Store:
 def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> None:
     """Judges, rankings, and times; also where the study has lost a group since."""
     with crowd.read() as c:
-        everybody = progress_of(c, people_of(c, STUDY, "judge"), plan)
-        found = judges_standing(c, STUDY, plan)
-        counts = counts_by_status(c, STUDY, plan)
-        tasks = task_counts(c, STUDY, plan)
-        answers = share_of_answers(c, STUDY)
+        people = people_of(c, STUDY, "judge")
+        everybody, found = (
+            standing.progress_of(c, people, plan),
+            standing.judges_standing(c, STUDY, plan),
+        )
+        counts, tasks = (
+            standing.counts_by_status(c, STUDY, plan),
+            standing.task_counts(c, STUDY, plan),
+        )
+        answers = standing.share_of_answers(c, STUDY)
         ranked = [
-            task
-            for one in progress_of(c, people_of(c, STUDY, "judge"), PLAN)
-            for task in one.tasks
-            if not task.practice
+            one
+            for of in standing.progress_of(c, people, PLAN)
+            for one in of.tasks
+            if not one.practice
         ]
         given = [one.verdict for task in ranked for one in current_state(c, task).comparisons]
     assert [(one.judge.key, one.submitted, one.seconds) for one in found] == [
@@ -118,19 +104,18 @@ def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> No
     if plan is PLAN:
         assert {one.judge.id: one.status for one in found} == STATUS
     for status, count in counts.items():
-        these = [one for one in everybody if found[everybody.index(one)].status == status]
+        these = [one for one, of in zip(everybody, found, strict=True) if of.status == status]
         assert count.judges == len(these)
         assert count.submitted == sum(one.submitted for one in these)
         begun = [[task.status != "new" for task in one.tasks] for one in these]
         assert (count.started, count.judges_started) == (sum(map(sum, begun)), sum(map(any, begun)))
         assert count.seconds == sum(one.seconds for one in these)
-    for (problem, block, practice), task_count in tasks.items():
+    for place, task_count in tasks.items():
         same = [
             task
             for one in everybody
             for task in one.tasks
-            if (task.problem, task.block, task.practice) == (problem, block, practice)
-            and task.occasion == 1
+            if (task.problem, task.block, task.practice) == place and task.occasion == 1
         ]
         times = [t.seconds for t in same if t.status == "submitted" and t.seconds]
         assert task_count.started == sum(task.status != "new" for task in same)
@@ -140,36 +125,26 @@ def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> No
     assert answers.equal > 0
 
 
-@pytest.mark.parametrize("by", ["first", "least"])
-def test_pages_lead_to_everybody_once_and_back(crowd: Store, by: str) -> None:
-    """From page to page forward and backward, in either order."""
-    with crowd.read() as c:
+def test_pages_lead_to_everybody_once_and_back(crowd: Store) -> None:
+    """From page to page forward and backward, in either order; a judge is found by name or key."""
 
-        def page(**values: object) -> list[tuple[int, int]]:
-            span = Span(by, **values)  # type: ignore[arg-type]
-            found = judges_standing(c, STUDY, PLAN, 2, span=span)
-            return [(one.submitted, one.judge.key) for one in found]
+    def page(by: str, **values: object) -> list[tuple[int, int]]:
+        span = standing.Span(by, **values)  # type: ignore[arg-type]
+        found = read(crowd, standing.judges_standing, STUDY, PLAN, 2, span=span)
+        return [(one.submitted, one.judge.key) for one in found]
 
-        pages = [page()]
-        while following := page(start=pages[-1][-1]):
+    for by in ("first", "least"):
+        pages = [page(by)]
+        while following := page(by, start=pages[-1][-1]):
             pages.append(following)
         everybody = [one for some in pages for one in some]
-        assert len(set(everybody)) == len(everybody) == len(PEOPLE)
+        assert len(set(everybody)) == len(everybody) == len(STATUS)
         assert everybody == sorted(everybody, key=None if by == "least" else lambda one: one[1])
         for before, some in pairwise(pages):
-            assert page(start=some[0], is_back=True) == before
-
-
-def test_judges_are_found_by_a_part_of_id_or_name(crowd: Store) -> None:
-    """In small or large letters; signs of patterns mean themselves."""
-    with crowd.read() as c:
-        for text, ids in (("name j3", ["J3"]), ("j4", ["J4"]), ("%", []), ("_", [])):
-            found = judges_standing(c, STUDY, PLAN, span=Span(text=text))
-            assert [one.judge.id for one in found] == ids
-
-
-def test_one_judge_can_be_asked_for(crowd: Store) -> None:
-    """By their key."""
-    with crowd.read() as c:
-        (one,) = judges_standing(c, STUDY, PLAN, key=judge(crowd, "J3").key)
+            assert page(by, start=some[0], is_back=True) == before
+    # In small or large letters; signs of patterns mean themselves.
+    for text, ids in (("name j3", ["J3"]), ("j4", ["J4"]), ("%", []), ("_", [])):
+        found = read(crowd, standing.judges_standing, STUDY, PLAN, span=standing.Span(text=text))
+        assert [one.judge.id for one in found] == ids
+    (one,) = read(crowd, standing.judges_standing, STUDY, PLAN, key=judge(crowd, "J3").key)
     assert (one.judge.id, one.status, one.total) == ("J3", "active", 6)

@@ -16,6 +16,7 @@ from quem.store.state import InvalidStateError, State, labels, without_words
 from tests.store.made import SOLVERS, states
 
 EMPTY: dict[str, Any] = State(tray=SOLVERS).to_json()
+THREE = ["S1", "S2", "S3"]
 COMPARED: dict[str, Any] = {
     "new": "S1",
     "other": "S2",
@@ -23,26 +24,59 @@ COMPARED: dict[str, Any] = {
     "side": "left",
     "seconds": 12.3,
 }
-WRONG_ANSWERS: tuple[dict[str, Any], ...] = (
-    *({"new": name} for name in ("S2", "S9", "", None, ["S1"])),
-    *({"verdict": verdict} for verdict in ("best", "", None, ["better"])),
-    *({"side": side} for side in ("top", "", True)),
-    *({"seconds": n} for n in (-1, "1", True, None, math.inf, math.nan, 10**400)),
-    {"order": 1},
-)
+# By key, what is no value of it.
+WRONG: dict[str, list[object]] = {
+    "ranked": [{"S1": 1}],
+    "tray": ["S1", [*THREE, ["sys"]]],
+    "cannot": [{"S1": "too long"}],
+    "recognized": [["S1", "S1"], ["S9"], {"S1": True}],
+    "comments": [{"S9": "who?"}, {"S1": ""}, {"S1": "x" * 4001}, {"S1": 1}],
+    "comment": [None, "x" * 4001, "no\0text", "half a \ud83d pair"],
+    "comparisons": [{}, [COMPARED] * 1001, ["S1"]],
+    "placed_by": [{"S1": "luck"}, {"S1": ""}, {"S9": "drag"}, ["S1"]],
+    "sure": [{"S1": "very"}, {"S1": 1}, "sure"],
+    "more": [1],
+}
+WRONG_ANSWERS: dict[str, list[object]] = {
+    "new": ["S2", "S9", "", None, ["S1"]],
+    "verdict": ["best", "", None, ["better"]],
+    "side": ["top", "", True],
+    "seconds": [-1, "1", True, None, math.inf, math.nan, 10**400],
+    "order": [1],
+}
+REFUSED: list[dict[str, Any]] = [
+    {"ranked": [["S1"], []], "tray": ["S2", "S3", "sys"]},
+    {"ranked": ["S1"], "tray": ["S2", "S3", "sys"]},
+    *({"tray": THREE, "cannot": {"sys": why}} for why in ("", " \n", "x" * 501)),
+    {"tray": THREE, "cannot": ["sys"]},
+    *({key: value} for key, values in WRONG.items() for value in values),
+    *(
+        {"comparisons": [COMPARED, COMPARED | {key: value}]}
+        for key, values in WRONG_ANSWERS.items()
+        for value in values
+    ),
+    *({"comparisons": [{k: v for k, v in COMPARED.items() if k != key}]} for key in COMPARED),
+]
+
+
+@pytest.mark.parametrize("change", REFUSED)
+def test_what_is_no_state_is_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(InvalidStateError):
+        State.parse({**EMPTY, **change}, SOLVERS)
 
 
 @given(states())
 def test_any_weak_order_goes_round(state: State) -> None:
-    """Ties, tray, cannot-judge and words survive being written and read."""
     sent = json.loads(json.dumps(state.to_json()))
-    assert State.parse(sent, SOLVERS) == state
-    assert State.stored(sent) == state
+    assert State.parse(sent, SOLVERS) == State.stored(sent) == state
+    names = dict(zip(SOLVERS, labels(len(SOLVERS)), strict=True))
+    other = state.renamed(names)
+    assert State.parse(other.to_json(), names.values()) == other
+    assert other.renamed({label: solver for solver, label in names.items()}) == state
 
 
 @given(states(), st.data())
 def test_each_solution_has_to_stand_in_it_once(state: State, data: st.DataObject) -> None:
-    """A solution that is lost, doubled or unknown is refused, wherever it stands."""
     sent = state.to_json()
     solver = data.draw(st.sampled_from(SOLVERS))
     places = [*sent["ranked"], sent["tray"]]
@@ -66,7 +100,6 @@ JSON = st.recursive(
 
 @given(JSON, st.sampled_from([*EMPTY, ""]))
 def test_hostile_json_is_refused(value: object, key: str) -> None:
-    """Whatever is sent is a state of the block, or is refused."""
     sent = {**EMPTY, key: value} if key else value
     try:
         state = State.parse(sent, SOLVERS)
@@ -75,69 +108,20 @@ def test_hostile_json_is_refused(value: object, key: str) -> None:
     assert sorted(state.ranks() | dict.fromkeys(state.tray)) == sorted(SOLVERS)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"ranked": [["S1"], []], "tray": ["S2", "S3", "sys"]},
-        {"ranked": ["S1"], "tray": ["S2", "S3", "sys"]},
-        {"ranked": {"S1": 1}},
-        {"tray": "S1"},
-        {"tray": ["S1", "S2", "S3", ["sys"]]},
-        {"tray": ["S1", "S2", "S3"], "cannot": {"sys": ""}},
-        {"tray": ["S1", "S2", "S3"], "cannot": {"sys": " \n"}},
-        {"tray": ["S1", "S2", "S3"], "cannot": {"sys": "x" * 501}},
-        {"tray": ["S1", "S2", "S3"], "cannot": ["sys"]},
-        {"cannot": {"S1": "too long"}},
-        {"recognized": ["S1", "S1"]},
-        {"recognized": ["S9"]},
-        {"recognized": {"S1": True}},
-        {"comments": {"S9": "who?"}},
-        {"comments": {"S1": ""}},
-        {"comments": {"S1": "x" * 4001}},
-        {"comments": {"S1": 1}},
-        {"comment": None},
-        {"comment": "x" * 4001},
-        {"comment": "no\0text"},
-        {"comment": "half a \ud83d pair"},
-        {"comparisons": {}},
-        {"comparisons": [COMPARED] * 1001},
-        {"comparisons": ["S1"]},
-        *({"comparisons": [COMPARED, COMPARED | change]} for change in WRONG_ANSWERS),
-        *({"comparisons": [{k: v for k, v in COMPARED.items() if k != key}]} for key in COMPARED),
-        {"placed_by": {"S1": "luck"}},
-        {"placed_by": {"S1": ""}},
-        {"placed_by": {"S9": "drag"}},
-        {"placed_by": ["S1"]},
-        {"sure": {"S1": "very"}},
-        {"sure": {"S1": 1}},
-        {"sure": "sure"},
-        {"more": 1},
-    ],
-)
-def test_what_is_no_state_is_refused(change: dict[str, Any]) -> None:
-    """Wrong types, empty tie groups, doubled marks, empty and endless texts are no state."""
-    with pytest.raises(InvalidStateError):
-        State.parse({**EMPTY, **change}, SOLVERS)
-
-
-def test_what_is_lacking_has_its_default() -> None:
-    """A state that says nothing but the order is read."""
+def test_what_is_lacking_has_its_default_and_a_thousand_answers_keep_their_order() -> None:
+    """A state that says nothing but the order is read; a damaged one of a database is no bug."""
     order = {"ranked": [["S1", "S2"]], "tray": ["S3", "sys"], "cannot": {}}
     state = State(ranked=(("S1", "S2"),), tray=("S3", "sys"))
     assert State.parse(order, SOLVERS) == State.stored(order) == state
-
-
-def test_as_many_comparisons_as_a_long_list_takes_are_kept_in_their_order() -> None:
-    """A thousand answers go round, also several on the same pair."""
     entries = [COMPARED | {"seconds": n} for n in range(1000)]
-    state = State.parse({**EMPTY, "comparisons": entries}, SOLVERS)
-    assert [entry.seconds for entry in state.comparisons] == list(range(1000))
-    assert state.to_json()["comparisons"] == entries
+    sent = {**EMPTY, "comparisons": entries}
+    assert State.parse(sent, SOLVERS).to_json()["comparisons"] == entries
+    with pytest.raises(QuemError, match="cannot be read: ranked must be a list"):
+        State.stored({**EMPTY, "ranked": 1})
 
 
 @given(states(), st.sampled_from(SOLVERS))
-def test_comparisons_with_a_solution_that_is_gone_go_too(state: State, gone: str) -> None:
-    """The others stay, with all that was said of them."""
+def test_what_was_said_of_a_solution_that_is_gone_goes_too(state: State, gone: str) -> None:
     left = state.renamed({solver: solver for solver in SOLVERS if solver != gone})
     assert left.comparisons == tuple(c for c in state.comparisons if gone not in c.solutions)
     for name in ("placed_by", "sure"):
@@ -145,45 +129,16 @@ def test_comparisons_with_a_solution_that_is_gone_go_too(state: State, gone: str
         assert after == {solver: how for solver, how in before.items() if solver != gone}
 
 
-def test_a_damaged_state_is_told() -> None:
-    """What cannot be read of a database is no bug."""
-    with pytest.raises(QuemError, match="cannot be read: ranked must be a list"):
-        State.stored({**EMPTY, "ranked": 1})
-
-
-@given(states())
-def test_names_can_be_replaced_and_back(state: State) -> None:
-    """A state of labels is that of solvers under other names."""
-    names = dict(zip(SOLVERS, labels(len(SOLVERS)), strict=True))
-    other = state.renamed(names)
-    assert State.parse(other.to_json(), names.values()) == other
-    assert other.renamed({label: solver for solver, label in names.items()}) == state
-
-
-@given(states())
-def test_ranks_count_tie_groups_from_the_worst(state: State) -> None:
-    """Rank 1 is the worst, ties are equal, what cannot be judged has none."""
-    ranks = state.ranks()
-    for place, group in enumerate(reversed(state.ranked), 1):
-        assert {ranks[solver] for solver in group} == {place}
-    assert {solver for solver, rank in ranks.items() if rank is None} == set(state.cannot)
-    assert set(state.tray).isdisjoint(ranks)
-
-
 @given(states())
 def test_words_can_be_taken_out(state: State) -> None:
     """Without words, the order and the marks are what they were, and it is still a state."""
     bare = State.parse(without_words(state.to_json()), SOLVERS)
-    assert replace(bare, cannot={}) == replace(
-        state, cannot={}, comments={}, comment="", written={}
-    )
-    assert set(bare.cannot) == set(state.cannot)
-    assert set(bare.cannot.values()) <= {"not told"}
+    wordless = replace(state, cannot={}, comments={}, comment="", written={})
+    assert replace(bare, cannot={}) == wordless
+    assert bare.cannot == dict.fromkeys(state.cannot, "not told")
 
 
 def test_labels_go_on_after_z() -> None:
-    """Labels are A to Z, then AA, AB and so on, each once."""
-    assert labels(3) == ["A", "B", "C"]
     assert labels(30)[25:] == ["Z", "AA", "AB", "AC", "AD"]
     assert labels(703)[-2:] == ["ZZ", "AAA"]
     assert len(set(labels(800))) == 800

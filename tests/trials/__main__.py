@@ -3,40 +3,46 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import click
 
-from tests.trials import (  # noqa: F401  register their trials
-    broken_studies,
-    coverage,
-    crawl,
-    first_links,
-    golden_data,
-    hostile,
-    hostile_mail,
-    invitations,
-    kills,
-    machines,
-    panels,
-    pooling,
-    scores,
-    solving_kills,
-    trouble,
-    views,
-)
+from tests import trials
+from tests.trials.report import write_report
 from tests.trials.runner import TRIALS, run_trials
+
+FILE = click.Path(path_type=Path)
+for module in iter_modules(trials.__path__):
+    if not module.name.startswith(("_", "test_")):
+        import_module(f"{trials.__name__}.{module.name}")  # registers its trials
 
 
 @click.command()
 @click.argument("name", required=False)
+@click.argument("files", nargs=-1, type=FILE)
 @click.option("--trials", "count", type=click.IntRange(1), help="How many.  [default: by name]")
 @click.option("--seed", default=0, show_default=True, help="Another seed makes other trials.")
-@click.option("--out", type=click.Path(path_type=Path), help="[default: .trials/NAME-SEED.jsonl]")
+@click.option("--out", type=FILE, help="[default: .trials/NAME-SEED.jsonl]")
 @click.option("--again", is_flag=True, help="Run those once more that failed.")
-def main(name: str | None, count: int | None, seed: int, out: Path | None, *, again: bool) -> None:
-    """Run the trials of NAME; those that are in the file of results are not run again."""
-    if name not in TRIALS:
+def main(
+    name: str | None,
+    files: tuple[Path, ...],
+    count: int | None,
+    seed: int,
+    out: Path | None,
+    *,
+    again: bool,
+) -> None:
+    """Run the trials of NAME; those that are in the file of results are not run again.
+
+    With "report" as NAME, the results in FILES become the table of docs/trials.md.
+    """
+    if name == "report" and files:
+        write_report(files)
+        return
+    if name not in TRIALS or files:
         for known, trial in sorted(TRIALS.items()):
             click.echo(f"{known:20} {trial.meaning} ({trial.count:,} trials)")
         sys.exit(2 if name else 0)
@@ -54,4 +60,5 @@ def main(name: str | None, count: int | None, seed: int, out: Path | None, *, ag
     sys.exit(1 if failed or missed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

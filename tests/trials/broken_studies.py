@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @registered("broken-studies", count=5000)
 def broken_study(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """``quem check`` of a damaged study says what is wrong, and never ends with a traceback."""
+    """Damaged studies end ``quem check`` with what is wrong, never with a traceback."""
     kind = rng.choice(KINDS)
     content = yaml.safe_dump(written(folder, kind), sort_keys=False)
     (folder / "study.yaml").write_text(content, encoding="utf-8")
@@ -30,7 +30,7 @@ def broken_study(rng: random.Random, folder: Path) -> dict[str, Any]:
     for _ in range(rng.choice((1, 1, 2, 5))):
         file = rng.choice(files)
         file.write_bytes(_damaged(rng, file.read_bytes()))
-    return {"kind": kind, "code": _ended("check", str(folder / "study.yaml"))}
+    return {"kind": kind, "refused": _ended("check", str(folder / "study.yaml"))}
 
 
 # Runs, judgments, and the same in other formats.
@@ -47,7 +47,7 @@ _RUNS = {
 
 @registered("broken-runs", count=200)
 def broken_runs(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """``quem score`` of damaged runs and judgments says what is wrong, without a traceback."""
+    """Damaged runs and judgments, for ``quem score``."""
     for name, text in _RUNS.items():
         content = text.encode()
         (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
@@ -56,8 +56,7 @@ def broken_runs(rng: random.Random, folder: Path) -> dict[str, Any]:
         file = folder / rng.choice((judged, *runs))
         file.write_bytes(_damaged(rng, file.read_bytes()))
     # Each alone, so that the first that is broken does not hide the others.
-    codes = [_ended("score", str(folder / judged), str(folder / run)) for run in runs]
-    return {"codes": codes}
+    return {"refused": [_ended("score", str(folder / judged), str(folder / run)) for run in runs]}
 
 
 def _ended(*words: str) -> object:

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -20,7 +19,7 @@ import quem
 from quem.method.reference import Population
 from quem.planning.batch import Studies, between
 from quem.simulation import NOISES, STRONG_TASTE, Scenario, simulate
-from tests.trials.runner import registered
+from tests.trials.runner import markdown, registered, results_in
 
 if TYPE_CHECKING:
     import random
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.simulation import Noise, Simulated
+    from tests.trials.runner import Results
 
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
@@ -40,6 +40,7 @@ _AT_ONCE = 50
 # Bars were set for so many studies, three standard errors below what was seen in them.
 _BAR_STUDIES = 2000
 _SHOWN = 12
+_KEYS = ("kind", "noise", "subjects")
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,6 @@ class Kind:
     is_tight: bool = False  # whether `nox -s coverage` runs it
 
     def cells(self) -> Iterator[tuple[str, int]]:
-        """Noises and numbers of subjects."""
         noises = [name for name in _NOISES if name in NOISES or self.taste is not None]
         return product(noises, self.subjects)
 
@@ -328,32 +328,31 @@ def _run(kinds: Iterable[Kind], studies: int, rng: random.Random) -> list[dict[s
     ]
 
 
-def pooled(results: Sequence[dict[str, Any]]) -> pd.DataFrame:
+def pooled(results: Results) -> pd.DataFrame:
     """The cells of all trials: shares in percent, mean widths and root mean squared errors."""
-    rows = []
-    for cells in zip(*(result["cells"] for result in results), strict=True):
-        first = cells[0]
-        for what in ("line", "leads", "reference", "difference", "shift"):
-            if what not in first:
-                continue
-            studies, says, covers, bounded, width, error = np.sum(
-                [cell[what] for cell in cells], axis=0
-            )
-            rows.append(
-                {
-                    **{key: first[key] for key in ("kind", "noise", "subjects")},
-                    "what": what,
-                    "studies": int(studies),
-                    "says": 100 * says / studies,
-                    "covers": 100 * covers / says if says else np.nan,
-                    "width": width / bounded if bounded else np.nan,
-                    "rmse": np.sqrt(error / says) if says else np.nan,
-                }
-            )
-    return pd.DataFrame(rows)
+    columns = ["studies", "says", "covers", "bounded", "width", "error"]
+    rows = [
+        [*(cell[key] for key in _KEYS), what, *cell[what]]
+        for result in results
+        for cell in result["cells"]
+        for what in ("line", "leads", "reference", "difference", "shift")
+        if what in cell
+    ]
+    by = [*_KEYS, "what"]
+    found = (
+        pd.DataFrame(rows, columns=[*by, *columns]).groupby(by, sort=False, as_index=False).sum()
+    )
+    says = found["says"].where(found["says"] > 0)
+    return found.assign(
+        studies=found["studies"].astype(int),
+        says=100 * found["says"] / found["studies"],
+        covers=100 * found["covers"] / says,
+        width=found["width"] / found["bounded"].where(found["bounded"] > 0),
+        rmse=(found["error"] / says) ** 0.5,
+    ).drop(columns=["bounded", "error"])
 
 
-def _bar(results: list[dict[str, Any]]) -> str:
+def _bar(results: Results) -> str:
     return missed(pooled(results))
 
 
@@ -381,34 +380,27 @@ def _error(percent: float, studies: float) -> float:
     return float(max(0.0, spread * (studies**-0.5 - _BAR_STUDIES**-0.5)))
 
 
-def _table(results: list[dict[str, Any]]) -> str:
-    """Both tables of the documentation."""
+def _table(results: Results) -> str:
     return "\n\n".join(table(pooled(results)) for table in (summary, degradation))
 
 
 def summary(cells: pd.DataFrame) -> str:
     """Lowest and highest coverage of each kind of study, in Markdown."""
-    lines = [
-        "| studies | paper's line, where it holds | what leads | for the population | it says |",
-        "|---|---|---|---|---|",
-    ]
-    for kind in _BY_NAME.values():
-        of = cells[cells["kind"] == kind.name]
-        if kind.covers == "shift" or of.empty:
-            continue
+
+    def row(name: str, of: pd.DataFrame) -> list[str]:
         main = of[of["what"].isin(["reference", "difference"])]
         columns = [_span(of[of["what"] == what]["covers"]) for what in ("line", "leads")]
-        columns += [f"**{_span(main['covers'])}**", _span(main["says"])]
-        lines.append(f"| {' | '.join([kind.name, *columns])} |")
-    return "\n".join(lines)
+        return [name, *columns, f"**{_span(main['covers'])}**", _span(main["says"])]
+
+    there = [(kind.name, cells[cells["kind"] == kind.name]) for kind in _BY_NAME.values()]
+    rows = [row(name, of) for name, of in there if not of.empty and "shift" not in set(of["what"])]
+    head = "studies | paper's line, where it holds | what leads | for the population | it says"
+    return markdown(head, rows)
 
 
 def degradation(cells: pd.DataFrame) -> str:
     """What chance in the place of a judge or subject does, with 12 subjects, low / high noise."""
-    lines = [
-        "| studies | years stated, % | half-width | moved by | covers, % |",
-        "|---|---|---|---|---|",
-    ]
+    rows = []
     for kind in KINDS:
         of = cells[(cells["kind"] == kind.name) & (cells["subjects"] == _SHOWN)]
         if kind.covers != "shift" or of.empty:
@@ -419,8 +411,8 @@ def degradation(cells: pd.DataFrame) -> str:
             "/".join(f"{column[noise]:.{digits}f}" for noise in NOISES)
             for column, digits in zip(columns, (0, 1, 1, 0), strict=True)
         ]
-        lines.append(f"| {' | '.join([kind.name, *texts])} |")
-    return "\n".join(lines)
+        rows.append([kind.name, *texts])
+    return markdown("studies | years stated, % | half-width | moved by | covers, %", rows)
 
 
 def _span(values: pd.Series[float]) -> str:
@@ -430,32 +422,23 @@ def _span(values: pd.Series[float]) -> str:
     return f"{low}" if low == high else f"{low}–{high}"
 
 
-@registered("coverage", count=8, bar=_bar, table=_table)
-def coverage(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Coverage of both intervals and of differences in all kinds of simulated studies."""
-    del folder
-    return {"cells": _run(KINDS, _STUDIES, rng)}
+def _register(name: str, kinds: Sequence[Kind], studies: int, meaning: str, **more: Any) -> None:  # noqa: ANN401
+    def run(rng: random.Random, folder: Path) -> dict[str, Any]:
+        del folder
+        return {"cells": _run(kinds, studies, rng)}
+
+    run.__doc__ = meaning
+    registered(name, bar=_bar, table=_table, **more)(run)
 
 
-@registered("coverage-single", count=8, bar=_bar, table=_table)
-def coverage_single(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """The same in blocks, and of people with help, where studies are analyzed one by one."""
-    del folder
-    return {"cells": _run(SINGLE_KINDS, _STUDIES, rng)}
-
-
-@registered("coverage-tight", count=1, bar=_bar, table=_table, resumed=False)
-def coverage_tight(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Coverage in the kinds of studies that are nearest to their bars."""
-    del folder
-    return {"cells": _run([kind for kind in KINDS if kind.is_tight], _QUICK, rng)}
+_register("coverage", KINDS, _STUDIES, "Coverage in all kinds of simulated studies", count=8)
+_register("coverage-single", SINGLE_KINDS, _STUDIES, "The same in blocks, and with help", count=8)
+_TIGHT = [kind for kind in KINDS if kind.is_tight]
+_register("coverage-tight", _TIGHT, _QUICK, "Coverage nearest to its bars", count=1, resumed=False)
 
 
 def _write_docs(paths: Iterable[str]) -> None:
-    """Write the table of all cells, and the tables of the page between their marks."""
-    lines = [Path(path).read_text("utf-8").split("\n") for path in paths]
-    each = [pooled([json.loads(line) for line in of if line]) for of in lines]
-    cells = pd.concat(each, ignore_index=True)
+    cells = pd.concat([pooled(results_in(Path(path))) for path in paths], ignore_index=True)
     numbers: dict[str, Any] = {"float_format": "%.4g", "lineterminator": "\n"}
     cells.to_csv(_DOCS / "coverage.csv", index=False, **numbers)
     cells = pd.read_csv(_DOCS / "coverage.csv")

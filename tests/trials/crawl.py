@@ -10,15 +10,16 @@ from __future__ import annotations
 import json
 import re
 import socket
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 from urllib.parse import unquote, urljoin
 
+import yaml
+
 from quem.blinding.libreoffice import find_office, is_sandboxed
-from quem.blinding.packages import Cleaned
 from quem.machines.requests import canonical
 from quem.machines.running import judged_study, plan_run
 from tests.blinding.planted import HIDDEN, PLANTS, planted
@@ -49,16 +50,8 @@ _NAME = re.compile(rb"zq[%s]{%d}" % (_LETTERS.encode(), _LENGTH))
 _FILE = re.compile(r"/judge/g/[\w-]+/file/[0-9a-f]{32}(?:/\d+)?")
 _FIELDS = re.compile(r'name="(gid|letter)" value="([^"]+)"')
 _GROUP = re.compile(r"/judge/g/([\w-]+)")
-_WORDS = (
-    "withheld",
-    "study.yaml",
-    "solutions/",
-    "2019-08-17",
-    "7.7.7-rc9",
-    "37.625",
-    "71.375",
-    "subject",
-)
+_DECLARED = ("2019-08-17", "7.7.7-rc9", "37.625", "71.375", "subject")
+_WORDS = ("withheld", "study.yaml", "solutions/", *_DECLARED)
 _SOLVERS, _PROBLEMS = 5, ("P1", "P2")
 _MOST_DEEP = 3
 _IMAGES = ("png", "jpg", "jpeg", "gif", "webp")
@@ -86,12 +79,10 @@ class Names:
         return met & set(self.meanings)
 
     def listing(self, names: set[str]) -> str:
-        """Each name with what it stands for."""
         return ", ".join(sorted(f"{self.meanings[name]} ({name})" for name in names))
 
 
-@dataclass(frozen=True)
-class _File:
+class _File(NamedTuple):
     """A file of a solution: its ending, its content, and how many images a judge is sent of it."""
 
     ending: str
@@ -152,26 +143,29 @@ def _write_study(
     text = plants.replace("?", names("plant of a statement")) + f"\nWhat now?\n\n![](<{image}>)\n"
     (folder / f"{stem}.md").write_text(text, encoding="utf-8")
     (folder / image).write_bytes(METADATA["plot.png"](names))
+    judges = ({"id": one, "name": f"{names('judge')} {names('judge')}"} for one in ("J1", "J2"))
+    subjects = (
+        {"id": s, "name": f"{names('subject')} {names('subject')}", "experience": years}
+        for s, years in zip(solvers[:3], (37.625, 41.875, 48.125), strict=True)
+    )
+    system = {"id": solvers[3], "name": names("system"), "of": names("base")}
+    briefing = {"practice": "P0", "repeat": 1, "ask_maker": True, "briefing": f"{stem}.md"}
+    machine = {"id": "M1", "command": "judge", "images": True, "max_input_bytes": 10**8}
+    titles = zip(_PROBLEMS, ("First", "Second"), strict=True)
+    content = {
+        "id": "blind",
+        "title": "A blind study",
+        "judging": briefing,
+        "problems": [{"id": p, "title": t, "statement": f"{stem}.md"} for p, t in titles],
+        "judges": [{**one, "experience": 71.375} for one in judges],
+        "subjects": [*subjects],
+        "systems": [{**system, "version": "7.7.7-rc9", "date": "2019-08-17"}],
+        "withheld": [solvers[4]],
+        "machines": [machine],
+    }
     study = folder / "study.yaml"
-    lines = ["id: blind", "title: A blind study"]
-    lines += [f"judging: {{practice: P0, repeat: 1, ask_maker: true, briefing: {stem}.md}}"]
-    lines += ["problems:", f"  - {{id: P1, title: First, statement: {stem}.md}}"]
-    lines += [f"  - {{id: P2, title: Second, statement: {stem}.md}}", "judges:"]
-    lines += [
-        f"  - {{id: {j}, name: {names('judge')} {names('judge')}, experience: 71.375}}"
-        for j in ("J1", "J2")
-    ]
-    lines += [f"# by {names('comment of the study')}", "subjects:"]
-    lines += [
-        f"  - {{id: {s}, name: {names('subject')} {names('subject')}, experience: {years}}}"
-        for s, years in zip(solvers[:3], ("37.625", "41.875", "48.125"), strict=True)
-    ]
-    system = f"id: {solvers[3]}, name: {names('system')}, of: {names('base')}"
-    lines += [f"systems: [{{{system}, version: 7.7.7-rc9, date: 2019-08-17}}]"]
-    lines += [f"withheld: [{solvers[4]}]"]
-    more = "images: true, max_input_bytes: 100000000"
-    lines += [f"machines: [{{id: M1, command: judge, {more}}}]"]
-    study.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    head = f"# by {names('comment of the study')}\n"
+    study.write_text(head + yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
     n_images = dict.fromkeys(_PROBLEMS, 1)  # the statement, which is that of both, shows one
     for place, contents in dealt.items():
         n_images[place.parent.name] += sum(file.n_images for file in contents)
@@ -256,7 +250,6 @@ class Crawler:
         return number
 
     def listed(self) -> list[str]:
-        """The groups of a judge's first page."""
         page = self.client.get("/judge").text.partition('class="groups"')[2]
         return list(dict.fromkeys(_GROUP.findall(page)))
 
@@ -277,18 +270,13 @@ def _errors(mine: str, theirs: str, name: str) -> list[str]:
     """Addresses that lead nowhere, or to what is not the judge's."""
     own, foreign = f"/judge/g/{mine}", f"/judge/g/{theirs}"
     file = f"{own}/file/{'0' * 32}"
+    lost = ["judge/g/nothing", "judge/g/0", "j/wrong", "d/wrong", "dashboard", "dashboard/preview"]
+    lost += ["static/nothing", "solutions/P1/", "study.yaml", "healthz", ""]
     return [
         *(f"{own}/{label}/{n}" for label in ("A", "Z", name, "..") for n in (0, 1, 9)),
         *(f"{own}/statement/1", f"{own}/A/{name}.png", f"{own}/A/../B/1", f"{file}/0", f"{file}é"),
         *(foreign, f"{foreign}/A/1", f"{foreign}/state", file, f"{file}/999"),
-        *(
-            "/judge/g/nothing",
-            "/dashboard",
-            "/dashboard/preview",
-            "/static/nothing",
-            "/solutions/P1/",
-        ),
-        *("/judge/g/0", "/j/wrong", "/d/wrong", "/", "/study.yaml", "/healthz"),
+        *(f"/{path}" for path in lost),
     ]
 
 
@@ -308,40 +296,13 @@ def _listening() -> Iterator[str]:
         raise AssertionError("a document called its host")
 
 
-def count_without_cleaning(rng: random.Random, folder: Path) -> int:
-    """Count the names that a judge's crawl receives where nothing is cleaned but PDFs."""
-    names = Names(rng)
-    with ExitStack() as stack:
-        host = stack.enter_context(_listening())
-        study, _ = _write_study(rng, folder, names, host)
-        cache = {"XDG_CACHE_HOME": str(folder / "cache")}
-        stack.enter_context(patch.dict("os.environ", cache))
-        as_it_is = {
-            "quem.blinding.images.clean_image": lambda raw: (raw, "image/png"),
-            "quem.blinding.office.clean": lambda file: Cleaned(file.path.read_bytes()),
-            "quem.blinding.rendering.sanitize": lambda html, _: html,
-        }
-        for target, function in as_it_is.items():
-            stack.enter_context(patch(target, function))
-        site = open_site(study)
-        crawler = Crawler(enter_as(create_app(site), site, "J1"))
-        crawler.crawl("/judge")
-        site.store.close()
-    received = crawler.received.values()
-    return len(set[str]().union(*map(names.found_in, received)))
-
-
 @registered("crawl", count=50)
 def crawl(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Over 200 names planted in every format: a judge's crawl receives none of them."""
-    with _listening() as host:
-        return _crawled(rng, folder, host)
-
-
-def _crawled(rng: random.Random, folder: Path, host: str) -> dict[str, Any]:
+    """A judge's crawl for names planted in every format."""
     names = Names(rng)
-    study, n_images = _write_study(rng, folder, names, host)
-    with patch.dict("os.environ", {"XDG_CACHE_HOME": str(folder / "cache")}):
+    cache = {"XDG_CACHE_HOME": str(folder / "cache")}
+    with _listening() as host, patch.dict("os.environ", cache):
+        study, n_images = _write_study(rng, folder, names, host)
         held = names.found_in(_original(folder))
         lacking = set(names.meanings) - held
         assert not lacking, f"not planted: {names.listing(lacking)}"
@@ -350,8 +311,8 @@ def _crawled(rng: random.Random, folder: Path, host: str) -> dict[str, Any]:
             received, n_sent = _received(site, names)
         finally:
             site.store.close()
+        received |= _requests(study)
     assert n_sent == n_images, f"{n_sent} images were sent, of {n_images}"
-    received |= _requests(study)
     leaks = {what: names.found_in(content) for what, content in received.items()}
     assert not any(leaks.values()), {what: names.listing(ids) for what, ids in leaks.items() if ids}
     for what, content in received.items():
@@ -381,7 +342,6 @@ def _requests(study: Path) -> dict[str, bytes]:
 
 
 def _original(folder: Path) -> bytes:
-    """All that the study's folder holds, names of files and folders included."""
     parts = []
     for path in sorted(folder.rglob("*")):
         parts.append(str(path.relative_to(folder)).encode())

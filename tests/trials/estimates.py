@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -13,17 +14,29 @@ from quem.method.core import inside
 from quem.method.line import fit_line
 from quem.method.reference import default_population, fit_people, posterior, read_posterior
 from quem.method.variances import Variance, Variation
+from tests.trials.runner import markdown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    import random
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
     from quem.method.averages import Averages
+    from tests.trials.runner import Results
 
     Floats = NDArray[np.float64]
 
 _LEVEL = 0.95
+STUDIES = 250  # of each cell, in one trial
+
+
+class Share(NamedTuple):
+    """Of studies, the percentage with an interval; of these, that cover; their mean half."""
+
+    says: float
+    covers: float
+    half: float
 
 
 class Said(NamedTuple):
@@ -90,26 +103,48 @@ def said_of(averages: Averages, of: Variation, truth: float) -> dict[str, Said]:
     }
 
 
-def counted(said: Iterable[Said]) -> list[float]:
-    """How many intervals there are, how many cover, and the sum of their halves."""
-    there = [one for one in said if one.says]
-    sums = len(there), sum(one.covers for one in there), sum(one.half for one in there)
-    return [float(one) for one in sums]
+@dataclass(frozen=True)
+class Tally:
+    """Trials of simulated studies in cells: how often each way covers, and how wide it is."""
 
+    head: str  # of the table
+    ways: tuple[str, ...]
+    claimed: str  # the way that says how often it speaks
 
-def pooled(
-    results: Sequence[dict[str, Any]], ways: Sequence[str], studies: int
-) -> dict[str, dict[str, tuple[float, float, float]]]:
-    """Of all trials, by cell and way: percentage of studies with an interval, of these that cover.
+    def run(
+        self, simulate: Callable[[np.random.Generator], dict[str, Said]], rng: random.Random
+    ) -> dict[str, list[float]]:
+        """By way: how many intervals there are, how many cover, and the sum of their halves."""
+        drawn = np.random.default_rng(rng.getrandbits(64))
+        studies = [simulate(drawn) for _ in range(STUDIES)]
+        found = {}
+        for way in self.ways:
+            there = [one[way] for one in studies if one[way].says]
+            sums = len(there), sum(one.covers for one in there), sum(one.half for one in there)
+            found[way] = [*map(float, sums)]
+        return found
 
-    And the mean half of these intervals.
-    """
-    found = {}
-    for name in results[0]["cells"]:
-        sums = {way: np.sum([r["cells"][name][way] for r in results], axis=0) for way in ways}
-        total = studies * len(results)
-        found[name] = {
-            way: (100 * n / total, 100 * covered / n, half / n)
-            for way, (n, covered, half) in sums.items()
-        }
-    return found
+    def pooled(self, results: Results) -> dict[str, dict[str, Share]]:
+        found = {}
+        for name in results[0]["cells"]:
+            sums = {
+                way: np.sum([r["cells"][name][way] for r in results], axis=0) for way in self.ways
+            }
+            found[name] = {
+                way: Share(100 * n / STUDIES / len(results), 100 * covers / n, half / n)
+                for way, (n, covers, half) in sums.items()
+            }
+        return found
+
+    def table(self, results: Results) -> str:
+        return markdown(
+            self.head,
+            (
+                (
+                    name,
+                    *(f"{cell[way].covers:.1f}, ± {cell[way].half:.2f}" for way in self.ways),
+                    f"{cell[self.claimed].says:.0f}",
+                )
+                for name, cell in self.pooled(results).items()
+            ),
+        )

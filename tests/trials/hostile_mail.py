@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tests.commands.test_hostile_mail import as_text, check_letter, declare, is_refused
-from tests.mail.hostile import VALUES, mail_process, received
+from tests.mail.hostile import VALUES
 from tests.mail.smtp import MailHost
 from tests.patience import SECONDS
 from tests.served import write_judging_study
@@ -24,12 +24,10 @@ _QUEM = (sys.executable, "-c", "from quem.cli import run; run()")
 
 @registered("hostile-mail", count=40)
 def hostile_mail(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Names and titles made of encoded words, addresses and line breaks: no letter is changed."""
-    kept = folder / "received"
-    kept.mkdir()
+    """Names and titles of encoded words, addresses and line breaks change no letter."""
     study = write_judging_study(folder, judges=1, problems=1)
-    with mail_process(kept) as port:
-        environment = {**os.environ, **MailHost.settings(port)}
+    with MailHost() as host:
+        environment = {**os.environ, **host.environment}
         command = (*_QUEM, "links", "judges", str(study), "--mail", "--reissue", "J0")
 
         def invite(value: str) -> int:
@@ -41,11 +39,11 @@ def hostile_mail(rng: random.Random, folder: Path) -> dict[str, Any]:
 
         invite("VALUE")
         invite("VALUE")
-        usual = as_text(received(kept)[1])
+        usual = as_text(host.received()[1])
         sent = 0
         for _ in range(_VALUES):
             value = _composed(rng)
-            code, letters = invite(value), received(kept)
+            code, letters = invite(value), host.received()
             assert code == is_refused(value), value
             assert len(letters) != is_refused(value), value
             for letter in letters:

@@ -11,7 +11,6 @@ import random
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import update
@@ -24,33 +23,25 @@ from quem.store.people import people_of
 from quem.studyfile.reading import read_study
 from tests.mail.smtp import MailHost
 from tests.patience import SECONDS
-from tests.postgres import running_postgres
 from tests.served import write_judging_study
 from tests.trials.runner import registered
+from tests.trials.sessions import a_database
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-_JUDGES, _KILLS = 60, 5
+_QUEM = (sys.executable, "-c", "from quem.cli import run; run()", "links", "judges")
 _MOST_LETTERS = 6  # between two kills
-_QUEM = (sys.executable, "-c", "from quem.cli import run; run()")
 
 
 class InvitationTrial:
     """A study whose judges are invited by commands that are killed."""
 
     def __init__(
-        self,
-        folder: Path,
-        database: str,
-        rng: random.Random,
-        *,
-        judges: int = _JUDGES,
-        kills: int = _KILLS,
+        self, folder: Path, database: str, rng: random.Random, *, judges: int = 60, kills: int = 5
     ) -> None:
-        self._rng, self._database, self._judges, self._kills = rng, database, judges, kills
+        self._rng, self._database, self._kills = rng, database, kills
         self._study = write_judging_study(folder, judges=judges)
-        self._id = read_study(self._study).id
         self._addresses = {f"J{n}": f"j{n}@example.org" for n in range(judges)}
         rows = [f"{judge},{email}" for judge, email in self._addresses.items()]
         self._study.with_name("people.csv").write_text("\n".join(["id,email", *rows, ""]))
@@ -62,9 +53,9 @@ class InvitationTrial:
         with MailHost(self._answer) as host:
             for _ in range(self._kills):
                 self._kill_one(host)
-            self._wait_a_day()
-            for process in self._started(host, 2):
-                assert process.wait(SECONDS) == 0
+            for count in (2, 1):
+                self._wait_a_day()
+                assert [one.wait(SECONDS) for one in self._started(host, count)] == [0] * count
             return self._compare(host)
 
     def _answer(self, address: str) -> str:
@@ -76,22 +67,10 @@ class InvitationTrial:
         return "250 OK"
 
     def _started(self, host: MailHost, count: int) -> list[subprocess.Popen[bytes]]:
-        command = [
-            *_QUEM,
-            "links",
-            "judges",
-            str(self._study),
-            "--mail",
-            "--database",
-            self._database,
-        ]
+        command = [*_QUEM, str(self._study), "--mail", "--database", self._database]
+        environment, nowhere = {**os.environ, **host.environment}, subprocess.DEVNULL
         return [
-            subprocess.Popen(
-                command,
-                env={**os.environ, **host.environment},
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+            subprocess.Popen(command, env=environment, stdout=nowhere, stderr=nowhere)
             for _ in range(count)
         ]
 
@@ -115,34 +94,31 @@ class InvitationTrial:
         store.close()
 
     def _compare(self, host: MailHost) -> dict[str, Any]:
-        self._wait_a_day()
-        for process in self._started(host, 1):
-            assert process.wait(SECONDS) == 0
         store = open_store(locate_database(self._study, self._database))
+        study = read_study(self._study).id
         with store.read() as c:
-            letters = letters_of(c, self._id, "judge")
-            ids = {judge.key: judge.id for judge in people_of(c, self._id, "judge")}
+            letters = letters_of(c, study, "judge")
+            ids = {judge.key: judge.id for judge in people_of(c, study, "judge")}
         store.close()
         received = host.receivers
         twice = [address for address, count in received.items() if count > 1]
         assert not twice, f"sent twice: {twice}"
-        assert len(letters) == self._judges
-        for letter in letters:
-            count = received[self._addresses[ids[letter.person_key]]]
+        assert len(letters) == len(self._addresses)
+        counts = [received[self._addresses[ids[letter.person_key]]] for letter in letters]
+        for letter, count in zip(letters, counts, strict=True):
             assert letter.state in ("sent", "failed"), letter
             assert count == 1 or letter.error == UNKNOWN, letter
-        failed = [letter for letter in letters if letter.state == "failed"]
-        never = [one for one in failed if not received[self._addresses[ids[one.person_key]]]]
-        return {"kills": self._kills, "delivered": len(received), "unknown": len(failed)} | {
-            "never left": len(never),
+        return {
+            "kills": self._kills,
+            "delivered": len(received),
+            "unknown": sum(letter.state == "failed" for letter in letters),
+            "never left": counts.count(0),
             "not wanted at first": len(self._refused),
         }
 
 
 @registered("invitations", count=24)
 def invitations(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Five kills of commands that send invitations, on either database: nobody gets two letters."""
-    if rng.random() < 0.5:
-        return InvitationTrial(folder, str(folder / "store.sqlite3"), rng).run()
-    with contextmanager(running_postgres)() as server:
-        return InvitationTrial(folder, server.new(), rng).run()
+    """Commands that send invitations are killed: nobody gets two letters."""
+    with a_database(rng.choice(("SQLite", "PostgreSQL")), folder) as database:
+        return InvitationTrial(folder, database, rng).run()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.stats import rankdata
 from quem.method.averages import average_cells
 from quem.method.variances import Variance, variations
 from quem.parts.machines import Use, control_variate, erratic
-from tests.trials.estimates import Said, cells_of, counted, pooled, said_of
+from tests.trials.estimates import Said, Tally, cells_of, said_of
 from tests.trials.runner import registered
 
 if TYPE_CHECKING:
@@ -20,13 +21,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from tests.trials.runner import Results
+
     Floats = NDArray[np.float64]
 
 _SUBJECTS, _PROBLEMS, _EXPERTS = 12, 24, 2
 _YEARS = np.linspace(1, 12, _SUBJECTS)
-_STUDIES = 250  # of each cell, in one trial
 MACHINES = ("fair", "likes systems", "jumps", "reversed", "last", "length", "noise")
-_WAYS = ("experts", "machine", "widened", "leads")
+TALLY = Tally(
+    "noise, n: machine | experts alone | with the machine | widened | what leads | speaks",
+    ("experts", "machine", "widened", "leads"),
+    "widened",
+)
 # In percent: of the estimates for the population that cover; and in relation to the experts', the
 # width where the machine is as good as an expert.
 _BAR, _MOST_WIDE = 92.5, 1.1
@@ -112,49 +118,29 @@ def estimates(ranks: Floats, m: Floats, truth: float) -> dict[str, Said]:
     return {**found, "widened": widened["population"], "leads": widened["leads"]}
 
 
-def _cell(row: Noise, machine: str, rng: np.random.Generator) -> dict[str, list[float]]:
-    """Simulate a cell."""
-    studies = [estimates(*simulate(row, machine, rng)) for _ in range(_STUDIES)]
-    return {way: counted(one[way] for one in studies) for way in _WAYS}
+def _one(row: Noise, machine: str, rng: np.random.Generator) -> dict[str, Said]:
+    return estimates(*simulate(row, machine, rng))
 
 
-def _pooled(results: list[dict[str, Any]]) -> dict[str, dict[str, tuple[float, float, float]]]:
-    return pooled(results, _WAYS, _STUDIES)
-
-
-def _tables(results: list[dict[str, Any]]) -> str:
-    """The table of the documentation."""
-    lines = [
-        "| noise, n: machine | experts alone | with the machine | widened | what leads | speaks |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name, cell in _pooled(results).items():
-        texts = [f"{cell[way][1]:.1f}, ± {cell[way][2]:.2f}" for way in _WAYS]
-        lines.append(f"| {' | '.join([name, *texts])} | {cell['widened'][0]:.0f} |")
-    return "\n".join(lines)
-
-
-def _bar(results: list[dict[str, Any]]) -> str:
-    """What the cells of all trials miss together."""
+def _bar(results: Results) -> str:
     missed = []
-    for name, cell in _pooled(results).items():
-        _, covered, half = cell["widened"]
-        alone = cell["experts"][2]
-        if covered < _BAR:
-            missed.append(f"{name}: covers {covered:.1f}")
-        if name.endswith((": fair", ": noise")) and half > _MOST_WIDE * alone:
-            missed.append(f"{name}: half-width {half / alone:.3f} of the experts'")
+    for name, cell in TALLY.pooled(results).items():
+        of, alone = cell["widened"], cell["experts"].half
+        if of.covers < _BAR:
+            missed.append(f"{name}: covers {of.covers:.1f}")
+        if name.endswith((": fair", ": noise")) and of.half > _MOST_WIDE * alone:
+            missed.append(f"{name}: half-width {of.half / alone:.3f} of the experts'")
     return "; ".join(missed)
 
 
-@registered("machines", count=8, bar=_bar, table=_tables)
+@registered("machines", count=8, bar=_bar, table=TALLY.table)
 def machines(rng: random.Random, folder: Path) -> dict[str, Any]:
     """Coverage with machine judges of seven biases."""
     del folder
     return {
         "cells": {
-            f"{of_row}: {machine}": _cell(row, machine, np.random.default_rng(rng.getrandbits(64)))
-            for of_row, row in ROWS.items()
+            f"{name}: {machine}": TALLY.run(partial(_one, row, machine), rng)
+            for name, row in ROWS.items()
             for machine in MACHINES
         }
     }

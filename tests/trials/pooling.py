@@ -22,7 +22,7 @@ from playwright.sync_api import expect, sync_playwright
 import quem
 from quem.cli import main
 from tests.browser.conftest import QUIET, find_chromium
-from tests.browser.judging import Visit
+from tests.browser.judging import Visit, follow, is_ready
 from tests.served import Served
 from tests.trials.runner import registered
 
@@ -55,7 +55,6 @@ def pooling(rng: random.Random, folder: Path) -> dict[str, Any]:
 def judged_pool(
     browser: Browser, folder: Path, rng: random.Random, *, queries: int, judges: int
 ) -> dict[str, Any]:
-    """Do all of it once."""
     names = [f"q{n}" for n in range(queries)]
     truth = {(q, n): rng.randrange(_GRADES) for q in names for n in range(_CASES)}
     _write_study(folder, names, truth, rng)
@@ -85,17 +84,17 @@ def judged_pool(
 def _write_study(
     folder: Path, names: list[str], truth: dict[tuple[str, int], int], rng: random.Random
 ) -> None:
-    cases = "".join(f'd{n},"Document number {n} says this and that."\n' for n in range(_CASES))
-    (folder / "documents.csv").write_text(f"id,text\n{cases}")
-    (folder / "queries.csv").write_text(
-        "id,text\n" + "".join(f"{q},What is known of {q}?\n" for q in names)
-    )
+    tables = {
+        "documents": ["id,text", *(f"d{n},Document number {n} says this." for n in range(_CASES))],
+        "queries": ["id,text", *(f"{q},What is known of {q}?" for q in names)],
+    }
     for name, sign in (("good", -1), ("bad", 1)):
-        rows = ["query,case,rank"]
+        tables[name] = ["query,case,rank"]
         for q in names:
             order = sorted(range(_CASES), key=lambda n: (sign * truth[q, n], rng.random()))
-            rows += [f"{q},d{n},{rank}" for rank, n in enumerate(order[:_FOUND], 1)]
-        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n")
+            tables[name] += [f"{q},d{n},{rank}" for rank, n in enumerate(order[:_FOUND], 1)]
+    for name, lines in tables.items():
+        (folder / f"{name}.csv").write_text("\n".join([*lines, ""]))
     content = {
         "kind": "retrieval",
         "id": "searching",
@@ -115,12 +114,11 @@ def _quem(*words: object) -> str:
 
 
 def _set_life(browser: Browser, served: Served, key: str, button: str, said: str) -> None:
-    """Press what opens or closes a study, and what confirms it."""
     page = browser.new_page()
     page.goto(served.dashboard)
     page.goto(f"{served.base}/dashboard")
-    page.locator(f"#{key}").first.click()
-    page.get_by_role("button", name=button).click()
+    follow(page.locator(f"#{key}").first)
+    follow(page.get_by_role("button", name=button))
     expect(page.get_by_text(said)).to_be_visible()
     page.close()
 
@@ -134,10 +132,9 @@ def _grade_all(
 ) -> None:
     """Grade every candidate of every task by keys, mostly rightly, and submit each task."""
     page.goto(link)
-    page.get_by_role("link", name="Start with task 1").click()
+    follow(page.get_by_role("link", name="Start with task 1"))
     while True:
-        ready = page.locator("body[data-ready]")
-        expect(ready).to_be_visible()
+        is_ready(page)
         query = re.search(r"What is known of (q\d+)\?", page.locator(".query").inner_text())
         assert query
         n_left = page.locator("#tray .chip").count()
@@ -152,7 +149,7 @@ def _grade_all(
         page.get_by_role("button", name="Submit grades").click()
         onward = page.locator("#receipt[open] .next")
         is_last = onward.inner_text() == "Finish"
-        onward.click()
+        follow(onward)
         if is_last:
             expect(page.get_by_role("heading", name="Thank you")).to_be_visible()
             return

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
+import platform
 import random
 import tempfile
 import traceback
@@ -12,8 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import quem
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+
+    Results = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -27,9 +33,9 @@ class Trial:
     count: int  # how many trials `nox -s trials` runs
     meaning: str  # what is tried, in a line
     # From all results: what they miss together, or nothing.
-    bar: Callable[[list[dict[str, Any]]], str] = lambda _: ""
+    bar: Callable[[Results], str] = lambda _: ""
     # From all results: the tables that the documentation has of them, in Markdown.
-    table: Callable[[list[dict[str, Any]]], str] = lambda _: ""
+    table: Callable[[Results], str] = lambda _: ""
     resumed: bool = True  # whether results of an earlier run count
 
 
@@ -47,14 +53,13 @@ def registered(name: str, *, count: int, **more: Any) -> Callable[[Any], Any]:  
     return register
 
 
-def run_trials(
-    trial: Trial, count: int, seed: int, out: Path, *, again: bool = False
-) -> list[dict[str, Any]]:
+def run_trials(trial: Trial, count: int, seed: int, out: Path, *, again: bool = False) -> Results:
     """Run the trials that have no result yet."""
     finished = {
-        number: result
-        for number, result in _finished(out, trial.name, seed).items()
-        if trial.resumed and not (again and result["failed"])
+        result["trial"]: result
+        for result in (results_in(out) if trial.resumed else ())
+        if (result["name"], result["seed"]) == (trial.name, seed)
+        and not (again and result["failed"])
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as file:
@@ -62,6 +67,7 @@ def run_trials(
             if number in finished:
                 continue
             result = {"name": trial.name, "seed": seed, "trial": number, "failed": ""}
+            result["on"] = surroundings()
             with tempfile.TemporaryDirectory(prefix=f"trial-{trial.name}-") as folder:
                 try:
                     rng = random.Random(f"{trial.name} {seed} {number}")
@@ -78,13 +84,28 @@ def run_trials(
     return [finished[number] for number in range(count)]
 
 
-def _finished(out: Path, name: str, seed: int) -> dict[int, dict[str, Any]]:
-    """The results of an earlier run; the last of each trial counts."""
-    results = {}
-    if out.exists():
-        for line in out.read_text(encoding="utf-8").splitlines():
-            with suppress(json.JSONDecodeError):
-                result = json.loads(line)
-                if (result["name"], result["seed"]) == (name, seed):
-                    results[result["trial"]] = result
-    return results
+def results_in(out: Path) -> Results:
+    """The results of earlier runs; the last of each trial counts."""
+    results: dict[tuple[object, ...], dict[str, Any]] = {}
+    for line in out.read_text(encoding="utf-8").splitlines() if out.exists() else ():
+        with suppress(json.JSONDecodeError):
+            result = json.loads(line)
+            results[result["name"], result["seed"], result["trial"]] = result
+    return list(results.values())
+
+
+def surroundings() -> dict[str, Any]:
+    return {
+        "date": dt.datetime.now(dt.UTC).date().isoformat(),
+        "quem": quem.__version__,
+        "python": platform.python_version(),
+        "system": platform.system(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
+    }
+
+
+def markdown(head: str, rows: Iterable[Iterable[object]]) -> str:
+    """A table, whose headings are parted by bars."""
+    lines = [f"| {head} |", f"|{'---|' * (head.count('|') + 1)}"]
+    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])

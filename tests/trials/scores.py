@@ -6,17 +6,19 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from statsmodels.stats.multitest import multipletests
 
 from quem.scores.certificate import ENOUGH_JUDGES
 from quem.scores.inference import Inference, joint_tests, judge_sample
-from tests.trials.runner import registered
+from tests.trials.runner import markdown, registered
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from tests.trials.runner import Results
 
     Floats = NDArray[np.float64]
 
@@ -79,14 +81,6 @@ def _drawn(setting: Setting, rng: np.random.Generator) -> tuple[Floats, Floats]:
     return scores, true
 
 
-def _holm(p: Floats) -> Floats:
-    order = np.argsort(p)
-    adjusted = np.empty(len(p))
-    steps = p[order] * np.arange(len(p), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    return adjusted
-
-
 def _tally(setting: Setting, samples: int, rng: np.random.Generator) -> dict[str, int]:
     """In how many samples equal systems are called different, and the better one is found."""
     pairs = np.array([*combinations(range(setting.systems), 2)])
@@ -98,21 +92,24 @@ def _tally(setting: Setting, samples: int, rng: np.random.Generator) -> dict[str
         inference = Inference(1 - _LEVEL, 999, int(rng.integers(1 << 31)))
         (test,) = joint_tests(apart, testable, inference)
         equal = true[pairs[:, 0]] == true[pairs[:, 1]]
-        for suffix, p in (("", test.p), ("_by_holm", _holm(test.p_alone))):
+        for suffix, p in (
+            ("", test.p),
+            ("_by_holm", multipletests(test.p_alone, method="holm")[1]),
+        ):
             significant = p <= inference.alpha
             tally[f"wrong{suffix}"] += bool(significant[equal].any())
             tally[f"found{suffix}"] += bool(setting.better and significant[0])
     return tally
 
 
-def _shares(results: Sequence[dict[str, Any]], at: int) -> dict[str, float]:
+def _shares(results: Results, at: int) -> dict[str, float]:
     """Of all samples of a cell, what share each count is."""
     cells = [result["cells"][at] for result in results]
     samples = len(cells) * _IN_ONE_TRIAL
     return {name: sum(cell[name] for cell in cells) / samples for name in cells[0]}
 
 
-def _missed_by_systems(results: list[dict[str, Any]]) -> str:
+def _missed_by_systems(results: Results) -> str:
     # Bars are for 2,000 samples; of fewer, three standard errors more.
     n = len(results) * _IN_ONE_TRIAL
     allowed = 3 * max(0.0, (0.065 * 0.935 / n) ** 0.5 - (0.065 * 0.935 / 2000) ** 0.5)
@@ -126,19 +123,16 @@ def _missed_by_systems(results: list[dict[str, Any]]) -> str:
     return "; ".join(missed)
 
 
-def _table_of_systems(results: list[dict[str, Any]]) -> str:
-    lines = [
-        "| systems x queries | error | error, Holm | power | power, Holm |",
-        "|---|---|---|---|---|",
-    ]
-    for at, setting in enumerate(SETTINGS):
-        share = _shares(results, at)
-        cells = [
-            f"{share[name]:.3f}" if setting.better or name.startswith("wrong") else ""
-            for name in ("wrong", "wrong_by_holm", "found", "found_by_holm")
+def _table_of_systems(results: Results) -> str:
+    def row(at: int, setting: Setting) -> list[str]:
+        share, names = _shares(results, at), ("wrong", "wrong_by_holm", "found", "found_by_holm")
+        return [
+            setting.name,
+            *(f"{share[n]:.3f}" if setting.better or n.startswith("wrong") else "" for n in names),
         ]
-        lines.append(f"| {' | '.join([setting.name, *cells])} |")
-    return "\n".join(lines)
+
+    head = "systems x queries | error | error, Holm | power | power, Holm"
+    return markdown(head, (row(*each) for each in enumerate(SETTINGS)))
 
 
 @registered("equal-systems", count=_TRIALS, bar=_missed_by_systems, table=_table_of_systems)
@@ -182,7 +176,7 @@ def _judged(panel: Panel, samples: int, rng: np.random.Generator) -> dict[str, i
     return {"covers": covers, "above": above}
 
 
-def _missed_by_judges(results: list[dict[str, Any]]) -> str:
+def _missed_by_judges(results: Results) -> str:
     n = len(results) * _IN_ONE_TRIAL
     missed = []
     for at, panel in enumerate(PANELS):
@@ -197,19 +191,15 @@ def _missed_by_judges(results: list[dict[str, Any]]) -> str:
     return "; ".join(missed)
 
 
-def _table_of_judges(results: list[dict[str, Any]]) -> str:
-    lines = [
-        "| judges | queries | taste | covers, no difference | covers, a difference "
-        "| above 0, no difference | above 0, a difference |",
-        "|---|---|---|---|---|---|---|",
-    ]
-    for at in range(0, len(PANELS), 2):
-        panel = PANELS[at]
+def _table_of_judges(results: Results) -> str:
+    def row(at: int, panel: Panel) -> list[object]:
         none, some = _shares(results, at), _shares(results, at + 1)
-        shares = [none["covers"], some["covers"], none["above"], some["above"]]
-        cells = [str(panel.judges), str(panel.queries), panel.taste, *(f"{x:.3f}" for x in shares)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+        shares = none["covers"], some["covers"], none["above"], some["above"]
+        return [*panel[:3], *(f"{share:.3f}" for share in shares)]
+
+    head = "judges | queries | taste | covers, no difference | covers, a difference"
+    head += " | above 0, no difference | above 0, a difference"
+    return markdown(head, (row(at, PANELS[at]) for at in range(0, len(PANELS), 2)))
 
 
 @registered("judges-sample", count=_TRIALS, bar=_missed_by_judges, table=_table_of_judges)

@@ -1,20 +1,84 @@
-"""Calibration agrees with sums by hand, and its intervals draw whole questions."""
+"""Confidences: the sweep over thresholds, calibration, and the length of lists, by hand."""
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from quem import lists as measures
 from quem.options import evaluate
 from quem.scores.inference import Inference, drawn_queries
+from tests.docs.pages import ROOT
 from tests.options.made import analysed, study_in
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+_OPTIONS = st.lists(st.tuples(st.sampled_from("cw"), st.integers(0, 5)), min_size=1, max_size=5)
+
+
+@given(
+    st.lists(_OPTIONS, min_size=2, max_size=8),
+    st.integers(0, 2),
+    st.sampled_from(["OLAR", "AP", "F1"]),
+)
+def test_scores_are_those_of_lists_cut_by_hand(
+    drawn: list[list[tuple[str, int]]], lacking: int, name: str
+) -> None:
+    """Every threshold, length, share and score; ties of confidence keep their order."""
+    lists = {
+        f"Q{q}": [(f"{sign}{i}", tenths / 10) for i, (sign, tenths) in enumerate(listed)]
+        for q, listed in enumerate(drawn)
+    }
+    truths = {q: [option for option, _ in one if option[0] == "c"] for q, one in lists.items()}
+    for right in truths.values():
+        right += [f"lost{n}" for n in range(max(lacking, not right))]
+    rows = evaluate({"s": lists}, truths, measures=name, samples=0).table("thresholds")
+    assert rows.threshold.tolist() == sorted({c for one in lists.values() for _, c in one})
+    values: Any = {"max_length": max(map(len, drawn))} if name == "OLAR" else {}
+    for row in rows.to_dict("records"):
+        shown = {}
+        for q, listed in lists.items():
+            best = sorted(listed, key=lambda option: -option[1])
+            reached = [option for option, c in best if c >= row["threshold"]]
+            shown[q] = reached or [best[0][0]]
+        hits = [bool({*options} & {*truths[q]}) for q, options in shown.items()]
+        scores = [measures.score(shown[q], truths[q], name, **values).value for q in shown]
+        assert row["length"] == pytest.approx(np.mean([*map(len, shown.values())]))
+        assert row["correct"] == pytest.approx(np.mean(hits))
+        assert row["mean"] == pytest.approx(np.nanmean(scores))
+
+
+def test_lists_against_their_confidences_are_told(tmp_path: Path) -> None:
+    """Positions that contradict confidences warn; confidences order the sweep."""
+    lists = "question,option,position,confidence\nQ1,b,1,0.2\nQ1,a,2,0.8\nQ2,b,1,0.9\nQ3,c,1,0.7\n"
+    result = analysed(study_in(tmp_path, lists))
+    (message,) = (d.message for d in result.warnings if d.code == "order-against-confidence")
+    assert message.startswith("1 ")
+    # At .7 Q1 shows its second option alone, which is the right one.
+    rows = result.table("thresholds")
+    assert rows.threshold.tolist() == [0.2, 0.7, 0.8, 0.9]
+    assert rows.correct.tolist() == [1, 1, 1, 1]
+    assert rows.length.tolist() == pytest.approx([4 / 3, 1, 1, 1])
+
+
+def test_nothing_of_confidences_without_all_of_them(tmp_path: Path) -> None:
+    """A system that leaves some out is not swept, and warned of; one that tells none is not."""
+    lists = "question,system,option,confidence\nQ1,x,a,0.5\nQ1,x,b,\nQ2,y,b,\nQ3,z,c,1\nQ3,z,a,0\n"
+    result = analysed(study_in(tmp_path, lists))
+    for name in ("thresholds", "calibration"):
+        assert {*result.table(name).system} == {"z"}
+    partial = [d.message for d in result.warnings if d.code == "partial-confidence"]
+    assert partial == ["1 of 2 options of x have no confidence, so confidences are not evaluated"]
+    assert result.to_html()
 
 
 def drawn_options(questions: int, seed: int, digits: int = 9) -> pd.DataFrame:
@@ -34,7 +98,6 @@ def drawn_options(questions: int, seed: int, digits: int = 9) -> pd.DataFrame:
 
 
 def calibrated(rows: pd.DataFrame, **settings: Any) -> tuple[Any, list[Any]]:  # noqa: ANN401
-    """The row of calibration, and those of the bins, as dicts."""
     right = rows[rows.correct].set_index("question").option.to_dict()
     key = {question: right.get(question, "none") for question in rows.question.unique()}
     result = evaluate(rows.drop(columns="correct"), key, **settings)
@@ -61,7 +124,6 @@ def by_hand(rows: pd.DataFrame) -> tuple[float, float, list[tuple[float, float, 
 
 @pytest.mark.parametrize("digits", [1, 2, 9])
 def test_scores_and_bins_are_those_of_a_loop(digits: int) -> None:
-    """Brier score, ECE and bins, with few and many equal confidences."""
     rows = drawn_options(70, digits, digits)
     found, bins = calibrated(rows, samples=0)
     brier, ece, expected = by_hand(rows)
@@ -76,7 +138,6 @@ def test_scores_and_bins_are_those_of_a_loop(digits: int) -> None:
 
 
 def test_intervals_draw_whole_questions() -> None:
-    """The interval of the Brier score has the quantiles of samples of questions, one by one."""
     rows = drawn_options(60, 4)
     found, bins = calibrated(rows)
     square = ((rows.confidence - rows.correct) ** 2).to_numpy().reshape(60, 4)
@@ -120,3 +181,36 @@ def test_confidences_that_are_no_probabilities_are_told(tmp_path: Path) -> None:
     assert {*result.table("thresholds").system} == {"x", "y"}
     only_x = "".join(line + "\n" for line in lists.splitlines() if ",y," not in line)
     assert "reliability" not in analysed(study_in(tmp_path, only_x)).figures()
+
+
+def expected(name: str, chances: np.ndarray) -> np.ndarray:
+    """The expected score of the first 1, 2, ... options; both of shape (lists, options)."""
+    longest = chances.shape[1]
+    values: Any = {"max_length": longest} if name == "OLAR" else {}
+    columns = []
+    for n in range(1, longest + 1):
+        shown = [f"o{i}" for i in range(n)]
+        scores = [measures.score(shown, [o], name, **values).value for o in shown]
+        lacking = measures.score(shown, ["lost"], name, **values).value
+        held = chances[:, :n]
+        columns.append(held @ np.array(scores) + (1 - held.sum(axis=1)) * lacking)
+    return np.stack(columns, axis=1)
+
+
+@pytest.mark.parametrize("longest", [2, 5, 10])
+def test_a_longer_list_gains_no_more_by_olar_than_the_page_says(longest: int) -> None:
+    """The bound of the page holds for many random lists, and equally likely options reach it."""
+    text = (ROOT / "docs/how-to/options.md").read_text("utf-8")
+    m, n = 0.998 / (longest * (longest - 1)), np.arange(1, longest + 1)
+    bound = (m * (np.cumsum(1 / n) - 1) / n / (2 + m)).max()
+    assert re.search(f"{bound:.4f}[a-z ]* for N = {longest}[,.]", text)
+    for concentration in (1, 10):
+        rng = np.random.default_rng(longest)
+        drawn = rng.dirichlet(np.full(longest, concentration), size=100_000)
+        scores = expected("OLAR", -np.sort(-drawn, axis=1))
+        assert (scores.max(axis=1) - scores[:, 0]).max() <= bound
+    # A row for each number of equally likely options, one of which is certain to be correct.
+    alike = np.tri(longest) / n[:, np.newaxis]
+    scores, lar = expected("OLAR", alike), expected("LAR", alike)
+    assert (scores.diagonal() - scores[:, 0]).max() == pytest.approx(bound)
+    assert lar.diagonal() == pytest.approx(lar[:, 0])

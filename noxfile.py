@@ -127,6 +127,14 @@ def branches(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """Try small faults in the code of all rooms, or those that are named; list the unnoticed."""
+    groups = nox.project.dependency_groups(PYPROJECT, "tests", "mutants")
+    session.install("-e", ".", *groups)
+    session.run("python", "benchmarks/mutants.py", *session.posargs)
+
+
+@nox.session
 def docs(session: nox.Session) -> None:
     """Build the documentation site in build/site; every warning is an error."""
     session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "docs"))

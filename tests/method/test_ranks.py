@@ -117,19 +117,19 @@ def test_w_is_the_mean_over_problems(coarse: int) -> None:
     assert agreement_of(ranks).kendall_w == pytest.approx(np.mean(each))
 
 
-def test_the_p_of_two_judges_counts_all_orders() -> None:
-    """The chance that random orders agree as much on both problems together."""
-    ranks = random_ranks(np.random.default_rng(7), YEARS[:3], [5.0], judges=2, problems=2)
+@pytest.mark.parametrize(("judges", "near"), [(2, 1e-9), (3, 0.02)])
+def test_p_counts_all_orders(judges: int, near: float) -> None:
+    """The chance that random orders agree as much on both problems; a sample for three."""
+    ranks = random_ranks(np.random.default_rng(7), YEARS[:3], [5.0], judges=judges, problems=2)
     ranks[1, 0] = [1, 1, 2, 3]
     values = []
     for problem in range(2):
-        first, second = ranks[:, problem]
-        orders = (np.array([first, order]) for order in permutations(second))
-        values.append([by_definition(order) for order in orders])
-    sums = [a + b for a, b in product(*values)]
+        first, *others = ranks[:, problem]
+        orders = product(*(list(permutations(other)) for other in others))
+        values.append([by_definition(np.array([first, *order])) for order in orders])
     least = sum(by_definition(ranks[:, problem]) for problem in range(2))
-    p = np.mean([one >= least - 1e-9 for one in sums])
-    assert agreement_of(ranks, YEARS[:3]).p_value == pytest.approx(p)
+    p = np.mean(np.add.outer(*values) >= least - 1e-9)
+    assert agreement_of(ranks, YEARS[:3]).p_value == pytest.approx(p, abs=near)
 
 
 def test_p_of_large_studies_is_that_of_permutations() -> None:
@@ -147,7 +147,7 @@ def test_p_of_large_studies_is_that_of_permutations() -> None:
 
 
 def test_each_judge_with_the_rest() -> None:
-    """The correlation of mean ranks, over the solvers whom all judges of a problem ranked."""
+    """Correlations of mean ranks, over the solvers whom all judges of a problem ranked."""
     ranks = random_ranks(np.random.default_rng(9), YEARS, [5.0], judges=3, problems=4)
     ranks[0, 0, 5] = np.nan
     common = ranks.copy()
@@ -155,7 +155,11 @@ def test_each_judge_with_the_rest() -> None:
     means = np.nanmean(stats.rankdata(common, axis=2, nan_policy="omit"), axis=1)
     for judge, found in enumerate(agreement_of(ranks).judges):
         rest = np.delete(means, judge, axis=0).mean(axis=0)
-        assert found.others == pytest.approx(stats.pearsonr(means[judge], rest).statistic)
+        with_rest = stats.pearsonr(means[judge], rest)
+        assert found.others == pytest.approx(with_rest.statistic)
+        assert found.interval == pytest.approx(tuple(with_rest.confidence_interval(0.95)))
+        of_years = stats.pearsonr(means[judge][:5], YEARS).statistic
+        assert found.experience == pytest.approx(of_years)
 
 
 def test_one_judge_agrees_with_nobody() -> None:

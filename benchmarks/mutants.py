@@ -66,7 +66,7 @@ ROOMS = {
         ("quem/store/work.py", "quem/store/state.py"),
         tuple(
             f"tests/store/test_{one}.py"
-            for one in ("state", "saving", "life", "standing", "solving")
+            for one in ("state", "saving", "life", "standing", "solving", "dealing")
         ),
     ),
     "names": Room(

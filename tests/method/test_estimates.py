@@ -87,9 +87,9 @@ def test_a_declared_population_far_beyond_the_subjects_is_warned_of(
 def test_years_that_go_against_quality_say_nothing() -> None:
     """No years are stated where ranks fall with experience, and the paper's numbers stay."""
     ranks = random_ranks(np.random.default_rng(2), [13 - y for y in YEARS], [6.0])
-    result = analyzed(ranks)
+    result = analyzed(ranks, at_least=[5])
     (of,), (said,) = result.core.estimates, result.statements
-    assert (of.reference.says, of.leads) == (False, None)
+    assert (of.reference.says, of.leads, said.chances) == (False, None, "")
     assert said.sentence.startswith("No experience estimate for K1")
     assert result.estimates.loc[0, "paper_experience"] == pytest.approx(of.experience)
     assert "decreasing-skill-function" in {one.code for one in result.warnings}

@@ -162,6 +162,21 @@ def test_each_judge_with_the_rest() -> None:
         assert found.experience == pytest.approx(of_years)
 
 
+def test_a_judge_who_gave_1_to_the_best_is_named() -> None:
+    """The warning has the estimate as it would be with this judge's ranks turned around."""
+    right = random_ranks(np.random.default_rng(3), YEARS, [5.0], judges=3, noise=0.5)
+    turned = right.copy()
+    turned[1] = 7 - turned[1]
+    (message,) = (
+        one.message
+        for one in analyze_experience(study_of(turned, YEARS)).warnings
+        if one.code == "judge-reversed"
+    )
+    (of,) = analyze_experience(study_of(right, YEARS)).core.estimates
+    assert message.startswith("J2's order runs against the other judges'")
+    assert message.endswith(f" K1 would be {of.experience:.1f} years")
+
+
 def test_one_judge_agrees_with_nobody() -> None:
     found = agreement_of(random_ranks(np.random.default_rng(1), YEARS, [5.0], judges=1))
     assert np.isnan(found.kendall_w)

@@ -196,6 +196,7 @@ def test_both_intervals_hold_their_estimates(made: Made) -> None:
     low, high = of.reference.interval
     assert of.interval[0] <= of.mean_interval[0] <= of.experience <= of.mean_interval[1]
     assert 0 <= low <= of.reference.experience <= (high or 22.5) <= 22.5
-    chances = [p for _, p in of.reference.at_least]
-    assert chances == sorted(chances, reverse=True)
+    each, chances = zip(*of.reference.at_least, strict=True)
+    assert each == (8, 12)
+    assert list(chances) == sorted(chances, reverse=True)
     assert len(result.statements) == 1

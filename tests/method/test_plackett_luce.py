@@ -130,6 +130,18 @@ def test_ties_are_as_they_are_defined(
     assert worths.log_likelihood == pytest.approx(most + penalty, rel=1e-6)
 
 
+def test_the_likelihood_of_many_rankings_is_written_out() -> None:
+    """They are computed in portions."""
+    n, count = 12, 6_000
+    orders = np.random.default_rng(1).permuted(np.tile(np.arange(n), (count, 1)), axis=1)
+    places = np.tile(-np.arange(float(n)), count)
+    of = weak_orders(np.repeat(np.arange(count), n), orders.ravel(), places)
+    worths = fit_plackett_luce(of, n, ridge=0.0)
+    chosen = worths.log_worth[orders]
+    left = np.logaddexp.accumulate(chosen[:, ::-1], axis=1)
+    assert worths.log_likelihood == pytest.approx(chosen.sum() - left.sum())
+
+
 @st.composite
 def weak_orderings(draw: st.DrawFn) -> Ranking:
     """All of five solvers, with ties."""

@@ -70,7 +70,10 @@ def test_saving_agrees_with_a_list(store: Store, steps: list[tuple[str, int, Sta
             now = now if what == "reopen" else state
             is_new = is_ended or what != "reopen"
             assert (got.number, got.is_ended) == (len(held) + is_new, what == "submit")
+            assert not got.is_retry
         rows = revisions(store, mine)
+        if isinstance(got, work.Saved):
+            assert got.at == rows[-1]["made_at"]
         assert rows[: len(held)] == held
         assert [row["kind"] for row in rows[len(held) :]] == [what] * is_new
         task = made.read(store, work.task_of, mine.person_key, mine.public_id)
@@ -79,9 +82,9 @@ def test_saving_agrees_with_a_list(store: Store, steps: list[tuple[str, int, Sta
         if is_new:
             acknowledged.append((change, got))
     # A retry, however late, is acknowledged as it was.
-    assert [save(store, mine, **change) for change, _ in acknowledged] == [
-        saved for _, saved in acknowledged
-    ]
+    again = [save(store, mine, **change) for change, _ in acknowledged]
+    assert again == [saved for _, saved in acknowledged]
+    assert all(one.is_retry for one in again)
     assert revisions(store, mine) == held
 
 

@@ -397,17 +397,18 @@ def _is_outdated(ballot: TaskRow, contents: Contents, life: str) -> bool:
 
 def _mine(c: Session, person: PersonRow) -> list[TaskRow]:
     """A judge's ballots."""
-    return [ballot for ballot in tasks_of(c, person.key) if site().plan.find(ballot)]
+    plan = site().plan
+    return [ballot for ballot in tasks_of(c, person.key) if plan.find(ballot)]
 
 
 def _dealt(c: Session, person: PersonRow) -> list[TaskRow]:
     """A judge's ballots, dealt now where the study has some that they lack."""
-    tasks = tasks_of(c, person.key)
-    if not is_assigned(site().plan, tasks):
+    plan, tasks = site().plan, tasks_of(c, person.key)
+    if not is_assigned(plan, tasks):
         with site().store.write() as writer:
-            assign_ballots(writer, person.key, site().plan)
+            assign_ballots(writer, person.key, plan)
             tasks = tasks_of(writer, person.key)
-    return [task for task in tasks if site().plan.find(task)]
+    return [task for task in tasks if plan.find(task)]
 
 
 def _makers(
@@ -452,7 +453,7 @@ def _desk(gid: str) -> tuple[PersonRow, str, TaskRow]:
     choose_language(site(), desk.judge)
     if desk.ballot is None:
         abort(404)
-    return desk.judge, desk.life, desk.ballot
+    return desk.judge, desk.judge.study.state, desk.ballot
 
 
 def _letters(ballot: TaskRow) -> dict[str, str]:

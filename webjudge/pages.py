@@ -233,9 +233,10 @@ def group_page(
     _tell_apart(items)
     page, receipt = area.page(site), group["receipt"]
     urls = {"home": page["home_url"], "next": next_url(area, tasks, gid)}
-    urls["solution"] = area.url("solution", gid=gid, version="VERSION")
+    mine = area.url("task", gid=gid)
+    urls["solution"] = f"{mine}/solution/VERSION"
     if not area.is_preview:
-        urls |= {name: area.url(name, gid=gid) for name in ("state", "reopen", "time")}
+        urls |= {name: f"{mine}/{name}" for name in ("state", "reopen", "time")}
     return {
         **page,
         "group": {
@@ -342,15 +343,21 @@ def _leave_out_late(items: Sequence[dict[str, Any]]) -> None:
 
 def _tell_apart(items: Sequence[dict[str, Any]]) -> None:
     """Name solutions that begin alike by the first words in which they differ."""
-    for item in items:
+    shares = _shares(tuple(item["beginning"] for item in items))
+    for item, shared in zip(items, shares, strict=True):
         words = item["beginning"]
-        shared = max(
-            (_n_shared(words, other["beginning"]) for other in items if other is not item),
-            default=0,
-        )
         is_cut = shared > 1 or shared >= len(item["about"]["snippet"].split())
         if is_cut and 0 < shared < len(words):
             item["about"]["snippet"] = shortened("… " + " ".join(words[shared:]))
+
+
+@lru_cache(maxsize=256)
+def _shares(beginnings: tuple[tuple[str, ...], ...]) -> list[int]:
+    """With how many words each text begins like another one."""
+    return [
+        max((_n_shared(one, other) for m, other in enumerate(beginnings) if m != n), default=0)
+        for n, one in enumerate(beginnings)
+    ]
 
 
 def _n_shared(words: Sequence[str], others: Sequence[str]) -> int:

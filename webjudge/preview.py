@@ -129,7 +129,7 @@ def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool)
     random.Random(f"{number} {group.problem}").shuffle(solvers)  # noqa: S311  nobody judges it
     letters = zip(labels(len(solvers)), solvers, strict=True)
     items = tuple(Item(letter, solver, "", "") for letter, solver in letters)
-    layout = Layout(id="", items=items)
+    layout = Layout(id="", rows=items)
     return TaskRow(
         public_id=str(number),
         problem=group.problem,

@@ -34,6 +34,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
     "X-Robots-Tag": "noindex",
+    "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in _POLICY.items()),
 }
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
@@ -71,13 +72,13 @@ def _refuse_other_sites() -> None:
 
 
 def _set_headers(response: Response) -> Response:
-    for name, value in _HEADERS.items():
-        response.headers.setdefault(name, value)
-    response.headers.setdefault("Content-Security-Policy", policy())
+    given = set(response.headers.keys(lower=True))
+    usual = _HEADERS
     if request.endpoint != "static":
-        response.headers.setdefault("Cache-Control", "no-store")
+        usual = usual | {"Cache-Control": "no-store"}
     if request.is_secure:
-        response.headers.setdefault("Strict-Transport-Security", "max-age=31536000")
+        usual = usual | {"Strict-Transport-Security": "max-age=31536000"}
+    response.headers.extend({n: value for n, value in usual.items() if n.lower() not in given})
     return response
 
 

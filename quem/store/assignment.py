@@ -194,9 +194,11 @@ def _undealt(group: Group, ballots: list[TaskRow]) -> list[str]:
 def is_assigned(plan: JudgingPlan, ballots: list[TaskRow]) -> bool:
     """Whether a judge has all tasks that the study has for them."""
     problems = {b.problem for b in ballots if not b.practice}
+    in_blocks = {b.problem for b in ballots if b.solvers}
     return (
         (plan.practice is None or any(b.practice and plan.find(b) for b in ballots))
-        and all(g.problem in problems and not _undealt(g, ballots) for g in plan.groups)
+        and problems.issuperset(group.problem for group in plan.groups)
+        and not any(_undealt(g, ballots) for g in plan.groups if g.problem in in_blocks)
         and sum(b.occasion > 1 for b in ballots) >= plan.repeat
     )
 
@@ -228,7 +230,7 @@ def assign_labels(c: Session, ballot: TaskRow, contents: Mapping[str, Content | 
     ballot.layout_id = layout_id(secret, ballot.public_id, items)
     ballot.opened_at = ballot.opened_at or now()
     if all(one.id != ballot.layout_id for one in ballot.layouts):
-        c.add(Layout(task_key=ballot.key, id=ballot.layout_id, items=items))
+        c.add(Layout(task_key=ballot.key, id=ballot.layout_id, rows=items))
     c.flush()
     return task_of(c, ballot.person_key, ballot.public_id)
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from quem.store.state import without_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Hashable, Mapping
 
 _JSON = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 _RECEIPT_DIGITS = 10
 
 
-def keyed(secret: str, *parts: object) -> str:
+@lru_cache(maxsize=2048)  # a page asks the same again and again
+def keyed(secret: str, *parts: Hashable) -> str:
     """Keyed hash (HMAC-SHA-256, cut to 128 bits), which reveals nothing without the secret."""
     return hmac.digest(secret.encode(), _canonical(parts), "sha256").hex()[:32]
 

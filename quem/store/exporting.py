@@ -143,7 +143,7 @@ def submitted_rankings(c: Session, study_id: str) -> list[SubmittedRanking]:
     rows = c.execute(
         select(
             *(PersonRow.id, TaskRow.problem, TaskRow.block, TaskRow.occasion),
-            *(RevisionRow.state, TaskRow.views, Layout.items),
+            *(RevisionRow.state, TaskRow.views, Layout.rows),
             *(TaskRow.public_id, RevisionRow.number, TaskRow.seconds),
         )
         .join(TaskRow, TaskRow.person_key == PersonRow.key)
@@ -169,7 +169,7 @@ def shown_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str]]:
     Several where judges saw different contents.
     """
     rows = c.execute(
-        select(TaskRow.problem, Layout.items)
+        select(TaskRow.problem, Layout.rows)
         .join(PersonRow, TaskRow.person_key == PersonRow.key)
         .join(RevisionRow, _SUBMITTED, isouter=True)
         .join(Layout, Layout.task_key == TaskRow.key)

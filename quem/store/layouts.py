@@ -10,7 +10,7 @@ from quem.store.models import Item
 from quem.store.state import labels
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from random import Random
 
     from quem.store.models import TaskRow
@@ -37,7 +37,7 @@ class Content:
         return item.digest == self.digest
 
 
-def layout_id(secret: str, task: str, items: Sequence[Item]) -> str:
+def layout_id(secret: str, task: str, items: tuple[Item, ...]) -> str:
     """The id of a layout: a keyed hash of the content of each letter."""
     return keyed(secret, "layout", task, items)
 

@@ -25,8 +25,6 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, foreign, mapped_column, rela
 from quem.store.state import Seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from sqlalchemy import ColumnElement
     from sqlalchemy.orm import Session
 
@@ -40,6 +38,7 @@ Times = dict[str, Seconds]
 Answers = dict[
     Annotated[str, StringConstraints(pattern="^(answers|written|replies)$")], dict[str, str]
 ]
+Items = tuple[tuple[str, str, str, str], ...]  # see `Item`
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
 Ending = Annotated[str, StringConstraints(pattern=r"^\.[^/\\\x00]+$")]
 
@@ -81,21 +80,6 @@ class Item(NamedTuple):
     origin: str  # digest of the content whose letter it took over: its own, unless it is corrected
 
 
-class Items(TypeDecorator[tuple[Item, ...]]):
-    """The contents of a layout, in the order of letters, as lists of JSON."""
-
-    impl = JSON
-    cache_ok = True
-
-    def process_result_value(
-        self,
-        value: Sequence[Sequence[str]] | None,
-        dialect: Dialect,  # noqa: ARG002
-    ) -> tuple[Item, ...]:
-        """Read the lists of JSON."""
-        return tuple(map(Item._make, value or ()))
-
-
 class Base(DeclarativeBase):
     """The tables have constraints with names, so that a later version can name them."""
 
@@ -114,7 +98,7 @@ class Base(DeclarativeBase):
         Times: JSON(),
         Answers: JSON(),
         list[str]: JSON(none_as_null=True),
-        tuple[Item, ...]: Items(),
+        Items: JSON(),
     }
 
 
@@ -161,6 +145,7 @@ class PersonRow(Base):
     former: Mapped[str | None]  # the hash of the id that was erased: nobody is added by it again
     answers: Mapped[Answers] = mapped_column(default=dict)  # texts by shelf and question
     row: Mapped[int | None]  # of the design of orders; None until problems are assigned
+    study: Mapped[StudyRow] = relationship(viewonly=True)
 
     @staticmethod
     def of(study_id: str, role: Role) -> ColumnElement[bool]:
@@ -208,8 +193,13 @@ class Layout(Base):
     key: Mapped[int] = mapped_column(primary_key=True)
     task_key: Mapped[int] = mapped_column(ForeignKey("task.key"))
     id: Mapped[str]  # a keyed hash of the items
-    items: Mapped[tuple[Item, ...]]
+    rows: Mapped[Items] = mapped_column("items")
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
+
+    @cached_property
+    def items(self) -> tuple[Item, ...]:
+        """The content of each letter, in their order."""
+        return tuple(map(Item._make, self.rows))
 
     @cached_property
     def solvers(self) -> dict[str, str]:

@@ -9,6 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 from sqlalchemy import and_, bindparam, delete, exists, select, update
+from sqlalchemy.orm import joinedload
 
 from quem.errors import QuemError
 from quem.store.database import SCRUB
@@ -71,7 +72,7 @@ SIGNED_IN = and_(
     _MINE,
 )
 # Each page asks this: a statement that is made once takes half the time.
-_OF_SESSION = select(PersonRow).where(SIGNED_IN)
+_OF_SESSION = select(PersonRow).options(joinedload(PersonRow.study)).where(SIGNED_IN)
 
 
 def people_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from sqlalchemy import select
@@ -123,12 +124,16 @@ class JudgingPlan:
         blocks = deal_blocks(group.solvers, self.block_size, met, rng)
         return [Group(group.problem, block, number) for number, block in enumerate(blocks, 1)]
 
+    @cached_property
+    def _by_problem(self) -> dict[str, Group]:
+        return {group.problem: group for group in self.groups}
+
     def find(self, task: TaskRow) -> Group | None:
         """The group of a task, or None where the study has it no more."""
         if task.practice:
             same = self.practice and self.practice.problem == task.problem
             return self.practice if same else None
-        group = next((one for one in self.groups if one.problem == task.problem), None)
+        group = self._by_problem.get(task.problem)
         if group is None or task.solvers is None:
             return group
         solvers = tuple(solver for solver in task.solvers if solver in group.solvers)

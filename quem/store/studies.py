@@ -43,7 +43,7 @@ def register_study(c: Session, study_id: str) -> None:
 
 def status_of(c: Session, study_id: str) -> StudyRow:
     """A study with its states."""
-    return c.scalars(_STUDY, {"id": study_id}).one()
+    return c.get_one(StudyRow, study_id)
 
 
 def solving_state(c: Session, study_id: str) -> SolvingState:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, or_, select
+from sqlalchemy import and_, bindparam, insert, or_, select
 from sqlalchemy.orm import joinedload
 
 from quem.store import clock
@@ -125,18 +125,19 @@ _EARLIER = select(RevisionRow).where(
         and_(RevisionRow.client == bindparam("client"), RevisionRow.change == bindparam("change")),
     ),
 )
+_INSERT = insert(RevisionRow)
+_ADDED = [column.name for column in RevisionRow.__table__.c if column.name != "key"]
 _STATE = select(RevisionRow.state).where(
     RevisionRow.task_key == bindparam("task"), RevisionRow.number == bindparam("number")
 )
 _DESK = (
-    select(PersonRow, StudyRow.state, TaskRow)
-    .join(StudyRow, StudyRow.id == PersonRow.study_id)
+    select(PersonRow, TaskRow)
     .join(
         TaskRow,
         and_(TaskRow.person_key == PersonRow.key, TaskRow.public_id == bindparam("gid")),
         isouter=True,
     )
-    .options(*LOADED, joinedload(TaskRow.layouts))
+    .options(joinedload(PersonRow.study), *LOADED, joinedload(TaskRow.layouts))
     .where(SIGNED_IN)
 )
 
@@ -145,7 +146,6 @@ class Desk(NamedTuple):
     """What one judge works on, all seen at one moment."""
 
     judge: PersonRow
-    life: str  # the study's state
     ballot: TaskRow | None  # None where the judge has no such task
 
 
@@ -269,8 +269,10 @@ def lock_session(c: Session, person: PersonRow) -> str:
     Closing the session and erasing the person wait for this transaction. Everybody locks in the
     order study, person, task, so that nobody waits in a circle.
     """
-    life: str = c.execute(_LOCK_STUDY[person.role], {"study": person.study_id}).scalar_one()
-    if any(c.execute(_LOCK_PERSON, {"person": person.key}).one()):
+    connection = c.connection()
+    mine = {"study": person.study_id}
+    life: str = connection.execute(_LOCK_STUDY[person.role], mine).scalar_one()
+    if any(connection.execute(_LOCK_PERSON, {"person": person.key}).one()):
         # What is saved now would bring back the words of who was just erased.
         raise NotAssignedError
     return life
@@ -297,7 +299,8 @@ def append(c: Session, task: TaskRow, change: Change) -> RevisionRow:
         change=change.number,
         made_at=now(),
     )
-    c.add(revision)
+    # Not by the session, which takes longer than the database.
+    c.connection().execute(_INSERT, {name: getattr(revision, name) for name in _ADDED})
     task.head, task.last = revision.number, revision
     task.ended = change.kind if change.kind in _ENDS else None
     if change.kind in _SUBMITS:

@@ -1,8 +1,9 @@
-"""Systems of independent studies, and versions of a system over their dates."""
+"""Systems of one study and of several, versions over their dates, and what people do with them."""
 
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +11,10 @@ import pytest
 
 import quem
 from quem.errors import QuemError
-from tests.comparison.brute import people_of, posterior, read, system_of
 from tests.made import random_ranks
-from tests.method.test_golden import GOLDEN, close, result_of
-from tests.method.test_quadrature import YEARS
+from tests.method.brute import YEARS, people_of, places, posterior, read, system_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
@@ -46,25 +43,6 @@ def study(
     return quem.study(rows, people=people, systems=declared, id=name, **keys)
 
 
-def ranks_of(seed: int, years: tuple[float, ...], system: float) -> Floats:
-    """The ranks of such a study."""
-    return random_ranks(np.random.default_rng(seed), years, (system,), noise=1.5)
-
-
-def test_golden_difference(tmp_path: Path) -> None:
-    """A of one table against A of the other, for one population."""
-    names = ("complete", "incomplete")
-    for name in names:
-        (tmp_path / name).mkdir()
-    studies = [result_of(name, tmp_path / name).study for name in names]
-    pairs = quem.compare(*studies, systems=["A"]).to_dict()["pairs"]
-    want = GOLDEN["between_A_incomplete_minus_complete"]
-    (pair,) = pairs
-    for kind in ("years", "interval", "ahead"):
-        assert pair[kind] == close(want[kind])
-    assert (pair["won"], pair["rankings"], pair["judges"]) == (None, None, None)
-
-
 UNIFORM = {"reference_population": {"years": [0, 12]}}
 SHARES = {"reference_population": {"years": [2, 6, 20], "share": [3, 1]}}
 
@@ -79,14 +57,14 @@ def test_differences_by_brute_force(
     """Each study keeps what it declares; all others are read for one population."""
     everybody, each = (YEARS, OLDER), []
     for seed, years, system, own in zip((1, 2), everybody, systems, declared, strict=True):
-        ranks = ranks_of(seed, years, system)
+        ranks = random_ranks(np.random.default_rng(seed), years, (system,), noise=1.5)
         population = own.get("reference_population", {"years": [0, 1.5 * max(OLDER)]})
         breaks = np.array(population["years"], dtype=np.float64)
         share = np.array(population.get("share", [1.0]))
         grid = np.linspace(breaks[0], breaks[-1], 1501)
         at = np.clip(np.searchsorted(breaks, grid, "right") - 1, 0, len(share) - 1)
         density = (share / np.diff(breaks))[at]
-        people, of = people_of(ranks, years), system_of(ranks, years, len(years))
+        people, of = people_of(places(ranks)[1], years), system_of(ranks, years, len(years))
         weights, near = posterior(people, of, grid, density)
         assert own or not near[1], "the ends are to be finite"
         each.append((grid, weights))
@@ -107,81 +85,70 @@ def test_differences_by_brute_force(
     assert all(of in text for of in populations)
 
 
-def test_one_open_end_between_studies() -> None:
-    """A system above everybody has no upper limit, and so its lead has none."""
-    result = quem.compare(study(1, "one"), study(2, "two", of=(40.0,)))
+@pytest.mark.parametrize("of", [8.0, 40.0])
+def test_open_ends_between_studies(of: float) -> None:
+    """Of two systems above everybody nothing is known in years; of one there is a lower bound."""
+    result = quem.compare(study(1, "one", of=(of,)), study(2, "two", of=(40.0,)))
     (pair,) = result.to_dict()["pairs"]
-    assert pair["interval"][1] is None
-    assert pair["years"] > pair["interval"][0] > 0
     text = " ".join(result.summary().split())
-    assert "K0 (two) is ahead of K0 (one) by at least" in text
-    assert "97.5% lower bound" in text
-
-
-def test_both_open_between_studies() -> None:
-    """Two systems above everybody cannot be told apart in years."""
-    result = quem.compare(study(1, "one", of=(40.0,)), study(2, "two", of=(40.0,)))
-    (pair,) = result.to_dict()["pairs"]
-    assert (pair["years"], pair["interval"], pair["ahead"]) == (None, [None, None], None)
-    assert "Both rank at or above" in " ".join(result.summary().split())
+    if of == 40:
+        assert (pair["years"], pair["interval"], pair["ahead"]) == (None, [None, None], None)
+        assert "Both rank at or above" in text
+    else:
+        assert pair["interval"][1] is None
+        assert pair["years"] > pair["interval"][0] > 0
+        assert "K0 (two) is ahead of K0 (one) by at least" in text
 
 
 def test_only_systems_of_different_studies_are_compared() -> None:
-    """Those of one study are compared in it."""
     result = quem.compare(study(1, "one", {}, {}), study(2, "two", {"id": "new"}))
     pairs = [(one["a_study"], one["b_study"]) for one in result.to_dict()["pairs"]]
     assert pairs == [("one", "two"), ("one", "two")]
 
 
-def versions(*dates: str | None, of: str = "Bot") -> list[dict[str, Any]]:
-    """Versions of a system, of these dates."""
+def versions(*dates: str) -> list[dict[str, Any]]:
+    """Versions of a system, of these dates, as far as they have one."""
+    keys = {"of": "Bot", "name": "Bot"}
     return [
-        {"of": of, "name": of, "version": str(at), **({"date": date} if date else {})}
+        {**keys, "version": str(at), **({"date": date} if date else {})}
         for at, date in enumerate(dates, 1)
     ]
 
 
 def test_versions_are_in_the_order_of_their_dates() -> None:
     """In the table and the pairs, whatever their order in the file; others keep their place."""
-    declared = versions(DATES[2], DATES[0], DATES[1])
-    result = quem.compare(study(5, "one", *declared))
+    result = quem.compare(study(5, "one", *versions(DATES[2], DATES[0], DATES[1])))
     assert list(result.estimates["date"]) == list(DATES)
-    assert [(pair["a"], pair["b"]) for pair in result.to_dict()["pairs"]] == [
-        ("K1", "K2"),
-        ("K1", "K0"),
-        ("K2", "K0"),
-    ]
+    pairs = [(pair["a"], pair["b"]) for pair in result.to_dict()["pairs"]]
+    assert pairs == [("K1", "K2"), ("K1", "K0"), ("K2", "K0")]
     assert "Versions of Bot" in result.summary()
 
 
 def test_one_date_does_not_order() -> None:
     """Where some versions have none they keep their order, and no figure is drawn."""
-    result = quem.compare(study(5, "one", *versions(DATES[1], None)))
+    result = quem.compare(study(5, "one", *versions(DATES[1], "")))
     assert list(result.estimates["date"]) == [DATES[1], ""]
     assert result.figures() == {}
 
 
-def test_the_figure_has_years_over_dates() -> None:
+@pytest.mark.parametrize("n", [2, 3])
+def test_the_figure_has_years_over_dates(n: int) -> None:
     """A point for each version at its date and years, of one study and of several."""
     old = study(6, "old", *versions(*DATES[:2]), of=(4.0, 6.0))
     new = study(7, "new", *versions(DATES[2]), of=(8.0,))
-    for studies, n in (((old,), 2), ((old, new), 3)):
-        result = quem.compare(*studies)
-        figure = result.plot("versions")
-        assert figure
-        (axes,) = figure.axes
-        known = result.estimates
-        points = [line for line in axes.lines if line.get_marker() == "D"]
-        years = [float(line.get_ydata()[0]) for line in points]  # type: ignore[index, arg-type]
-        assert years == pytest.approx(known["experience"].tolist())
-        dates = [line.get_xdata(orig=True)[0] for line in points]  # type: ignore[index]
-        assert dates == [dt.date.fromisoformat(date) for date in DATES[:n]]
-        names = {text.get_text().splitlines()[0] for text in axes.texts}
-        assert names == {"Bot 1", "Bot 2"}
+    result = quem.compare(old, new) if n == 3 else quem.compare(old)
+    figure = result.plot("versions")
+    assert figure
+    (axes,) = figure.axes
+    points = [line for line in axes.lines if line.get_marker() == "D"]
+    years = [float(line.get_ydata()[0]) for line in points]  # type: ignore[index, arg-type]
+    assert years == pytest.approx(result.estimates["experience"].tolist())
+    dates = [line.get_xdata(orig=True)[0] for line in points]  # type: ignore[index]
+    assert dates == [dt.date.fromisoformat(date) for date in DATES[:n]]
+    assert {text.get_text().splitlines()[0] for text in axes.texts} == {"Bot 1", "Bot 2"}
 
 
 def test_versions_of_one_day_are_drawn() -> None:
-    """They stand above each other."""
     result = quem.compare(study(5, "one", *versions(DATES[0], DATES[0])))
     assert result.to_html().count("<figure") == 1
 
@@ -196,34 +163,69 @@ def test_warnings_name_their_study() -> None:
     assert not codes & {"same-study", "no-reference"}
 
 
-ONE, OTHER = study(1, "old"), study(2, "new")
-REFUSED: list[tuple[tuple[quem.Study, ...], dict[str, Any], str]] = [
-    ((ONE,), {}, "systems: a comparison needs two systems with ranks, and only K0 has"),
-    ((ONE, ONE), {}, "is named twice, and a study is not independent of itself"),
-    (
-        (ONE, study(2, "new", experience_unit="months")),
-        {},
-        "experience_unit: experience is counted in 'months' here and in 'years' in",
-    ),
-    (
-        (ONE, study(2, "new", analysis={"level": 0.9})),
-        {},
-        "level: the studies ask for different levels: 0.95",
-    ),
-    ((ONE, OTHER), {"systems": ["bot"]}, "systems: there is no system 'bot' in"),
-    (
-        (ONE, study(2, "new", {}, {})),
-        {"systems": ["K1"]},
-        "systems: none of the named systems has ranks in this study",
-    ),
+ONE = study(1, "old")
+REFUSED: list[tuple[list[quem.Study], dict[str, Any], str]] = [
+    ([ONE], {}, "systems: a comparison needs two systems with ranks, and only K0 has"),
+    ([ONE, ONE], {}, "is named twice"),
+    ([ONE, study(2, "new", experience_unit="months")], {}, "experience_unit: experience is"),
+    ([ONE, study(2, "new", analysis={"level": 0.9})], {}, "level: the studies ask for different"),
+    ([ONE, study(2, "new")], {"systems": ["bot"]}, "systems: there is no system 'bot' in"),
+    ([ONE, study(2, "new", {}, {})], {"systems": ["K1"]}, "systems: none of the named systems has"),
 ]
 
 
 @pytest.mark.parametrize(("studies", "more", "message"), REFUSED)
-def test_refusals_name_the_remedy(
-    studies: tuple[quem.Study, ...], more: dict[str, Any], message: str
-) -> None:
-    """What forbids a comparison of studies is said with its place."""
-    with pytest.raises(QuemError) as refused:
+def test_refusals(studies: list[quem.Study], more: dict[str, Any], message: str) -> None:
+    with pytest.raises(QuemError, match=message):
         quem.compare(*studies, **more)
-    assert message in str(refused.value)
+
+
+STUDIES = Path(__file__).resolve().parents[2] / "studies" / "assembly-planners"
+
+
+def loaded(name: str = "study") -> quem.Study:
+    return quem.load_study(STUDIES / f"{name}.yaml", kind="experience")
+
+
+@pytest.mark.parametrize(
+    ("names", "first", "second"),
+    [
+        ("study", "Fitter 2 is ahead of Fitter 1 by", "Fitter 2’s lead disappears without the"),
+        ("study next-year", "Fitter 3 is ahead of Fitter 1 by", "Assumes independent studies"),
+        ("assistance", "4 people with the help of Fitter 2", "S2 alone"),
+    ],
+)
+def test_the_same_is_said_everywhere(names: str, first: str, second: str) -> None:
+    """In a terminal, on a page, and in a notebook; the page has a paragraph for a paper."""
+    result = quem.compare(*map(loaded, names.split()))
+    page, text = result.to_html(), " ".join(str(result).split())
+    assert all(said in where for said in (first, second) for where in (page, text))
+    assert first in result._repr_html_()
+    assert ("<figure" in page) == (names != "assistance")
+    assert "Analyses were done with quem" in page
+    assert repr(result).startswith("<ComparisonResult of ")
+
+
+@pytest.mark.parametrize("names", [["Fitter"], ["fitter-1", "fitter-2"]])
+def test_named_systems_are_compared_alone(names: list[str]) -> None:
+    (pair,) = quem.compare(loaded(), systems=names).to_dict()["pairs"]
+    assert (pair["a"], pair["b"]) == ("fitter-1", "fitter-2")
+
+
+def test_a_declared_population_is_named() -> None:
+    result = quem.compare(loaded(), reference_population={"years": [0, 30], "share": [1]})
+    assert "the declared population: uniform from 0 to 30 years." in str(result)
+    assert "no-reference" not in {one.code for one in result.warnings}
+
+
+@pytest.mark.parametrize(
+    ("given", "settings", "message"),
+    [
+        (["next-year.yaml"], {}, r"quem\.compare\(quem\.load_study\(path\)\)"),
+        ([], {}, "compare takes one study at least"),
+        ([loaded()], {"seed": 0}, "compare takes no seed; its settings are systems, level"),
+    ],
+)
+def test_what_is_no_study_is_told(given: Any, settings: Any, message: str) -> None:  # noqa: ANN401
+    with pytest.raises(TypeError, match=message):
+        quem.compare(*given, **settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import datetime as dt
 import json
 from pathlib import Path
@@ -12,32 +11,26 @@ import numpy as np
 import yaml
 from scipy.stats import rankdata
 
+import quem
 from quem.studyfile.runs import Call, Run, runs_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parent / "golden.json").read_text("utf-8"))
 NOON = dt.datetime(2026, 11, 1, 12, tzinfo=dt.UTC)
+ONE_MACHINE = {"machines": [{"id": "M1", "command": "judge"}], "machine": {}}
 
 
-def run_of(
-    judge: str,
-    calls: Iterable[Call],
-    *,
-    repeats: int = 2,
-    study: str = "made",
-    **more: Any,  # noqa: ANN401
-) -> Run:
-    """Make a run that ended."""
-    values = {"number": 1, "prompt": "0" * 64, "began_at": NOON, "ended_at": NOON, **more}
-    return Run(study=study, judge=judge, repeats=repeats, calls=tuple(calls), **values)
+def run_of(judge: str, calls: Iterable[Call], **more: object) -> Run:
+    values: dict[str, Any] = {"study": "made", "judge": judge, "repeats": 2, "number": 1}
+    values |= {"prompt": "0" * 64, "began_at": NOON, "ended_at": NOON, **more}
+    return Run(calls=tuple(calls), **values)
 
 
 def write_run(study: Path, run: Run) -> None:
-    """Put a run beside a study."""
     folder = runs_folder(study, run.judge)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{run.number:04}.json").write_text(run.model_dump_json(), "utf-8")
@@ -46,102 +39,66 @@ def write_run(study: Path, run: Run) -> None:
 def call_of(problem: str, repeat: int, solvers: Sequence[str], quality: Sequence[float]) -> Call:
     """Make the call of a machine that ranks by quality; equal ones are tied."""
     ranks = rankdata([-q for q in quality], method="dense")
-    ranked = [
+    ranked = tuple(
         tuple(solver for solver, own in zip(solvers, ranks, strict=True) if own == rank)
         for rank in range(1, int(ranks.max()) + 1)
-    ]
-    order = tuple(solvers) if repeat % 2 == 0 else tuple(reversed(solvers))
-    key = f"{problem}-{repeat}"
-    return Call(
-        problem=problem, repeat=repeat, key=key, status="ok", order=order, ranked=tuple(ranked)
     )
+    order = tuple(solvers[:: -1 if repeat % 2 else 1])
+    where: dict[str, Any] = {"problem": problem, "repeat": repeat, "order": order}
+    return Call(key=f"{problem}-{repeat}", status="ok", ranked=ranked, **where)
+
+
+def calls_of(solvers: Sequence[str], quality: Any) -> list[Call]:  # noqa: ANN401  an array
+    """Make two calls a problem; quality has the shape (problems, solvers), or (2, ...)."""
+    each = np.broadcast_to(quality, (2, *np.shape(quality)[-2:]))
+    return [
+        call_of(f"P{problem + 1}", repeat, solvers, each[repeat, problem].tolist())
+        for problem, repeat in np.ndindex(each.shape[1], 2)
+    ]
 
 
 def write_study(
     folder: Path,
-    *,
     years: Sequence[float],
-    systems: Sequence[str],
-    problems: Sequence[str],
     ranks: NDArray[np.float64],
-    **more: Any,  # noqa: ANN401
+    systems: Sequence[dict[str, Any]] = ({"id": "system"},),
+    keys: Mapping[str, object] = ONE_MACHINE,
 ) -> Path:
-    """Write a study with ranks of experts.
-
-    Shapes: `ranks` (judges, problems, solvers).
-    """
-    subjects = [f"S{n}" for n in range(1, len(years) + 1)]
-    judges = [f"J{n}" for n in range(1, len(ranks) + 1)]
-    document = {
-        "kind": "experience",
-        "id": "made",
-        "title": "Made",
-        "problems": [{"id": problem} for problem in problems],
-        "judges": [{"id": judge} for judge in judges],
-        "subjects": [
-            {"id": s, "experience": float(y)} for s, y in zip(subjects, years, strict=True)
-        ],
-        "systems": [{"id": system} for system in systems],
-        "rankings": "rankings.csv",
-        **more,
-    }
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write a study with ranks of experts (judges, problems, solvers); systems come last."""
+    people = {f"S{n}": float(y) for n, y in enumerate(years, 1)}
+    names = [*people, *(one["id"] for one in systems)]
+    rows = [
+        {"judge": f"J{j + 1}", "problem": f"P{p + 1}", "solver": names[s], "rank": rank}
+        for (j, p, s), rank in np.ndenumerate(ranks)
+    ]
+    quem.study(rows, people=people, systems=systems, id="made").save(folder)
     path = folder / "study.yaml"
-    path.write_text(yaml.safe_dump(document, sort_keys=False), "utf-8")
-    with (folder / "rankings.csv").open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["judge", "problem", "solver", "rank"])
-        for judge, problem, solver in np.argwhere(np.isfinite(ranks)):
-            name = [*subjects, *systems][solver]
-            rank = f"{ranks[judge, problem, solver]:g}"
-            rows.writerow([judges[judge], problems[problem], name, rank])
+    with path.open("a", encoding="utf-8") as file:
+        file.write("\n" + yaml.safe_dump({**keys}))
     return path
 
 
-def golden_study(
-    folder: Path,
-    machines: Sequence[str] = ("M1",),
-    **more: Any,  # noqa: ANN401
-) -> Path:
+def golden_study(folder: Path, machines: Sequence[str] = ("M1",), *, are_used: bool = True) -> Path:
     """Write the golden study: two experts on 4 of 8 problems, and machine judges on all."""
     study = GOLDEN["study"]
-    solvers, problems = study["solvers"], study["problems"]
-    ranks = np.full((len(study["experts"]), len(problems), len(solvers)), np.nan)
+    ranks = np.full((2, len(study["problems"]), len(study["solvers"])), np.nan)
     for at, expert in enumerate(study["experts"]):
-        labeled = len(study["labelled_problems"])
-        ranks[at, :labeled] = np.array([expert["ranks"][solver] for solver in solvers]).T
+        ranks[at, :4] = np.array([expert["ranks"][solver] for solver in study["solvers"]]).T
     declared = [{"id": machine, "command": "judge"} for machine in machines]
-    path = write_study(
-        folder,
-        years=study["years_of_subjects"],
-        systems=["system"],
-        problems=problems,
-        ranks=ranks,
-        **{"machines": declared, "machine": {}, **more},
-    )
+    keys: dict[str, Any] = {"machines": declared, "machine": {} if are_used else None}
+    path = write_study(folder, study["years_of_subjects"], ranks, keys=keys)
     for machine in machines:
         write_run(path, run_of(machine, golden_calls(machine)))
     return path
 
 
-def golden_calls(machine: str) -> list[Call]:
+def golden_calls(machine: str = "M1") -> list[Call]:
     """Give two orders without ties for each problem that have the golden mean ranks."""
     study = GOLDEN["study"]
-    (means,) = (
-        one["mean_adjusted_ranks_of_two_repeats"]
-        for one in study["machines"]
-        if one["judge"] == machine
-    )
-    solvers = study["solvers"]
-    calls = []
-    for at, problem in enumerate(study["problems"]):
-        pairs = _pairs([round(2 * means[solver][at]) for solver in solvers], [])
-        assert pairs
-        calls += [
-            call_of(problem, repeat, solvers, [pair[repeat] for pair in pairs])
-            for repeat in range(2)
-        ]
-    return calls
+    (of,) = (one for one in study["machines"] if one["judge"] == machine)
+    means, solvers = of["mean_adjusted_ranks_of_two_repeats"], study["solvers"]
+    sums = np.rint(2 * np.array([means[solver] for solver in solvers])).astype(int).T.tolist()
+    return calls_of(solvers, np.array([_pairs(of, []) for of in sums]).transpose(2, 0, 1))
 
 
 def _pairs(sums: list[int], taken: list[tuple[int, int]]) -> list[tuple[int, int]] | None:

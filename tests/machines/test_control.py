@@ -1,4 +1,4 @@
-"""The control variate: golden values, another computation, and its laws."""
+"""The control variate: another computation, and its laws."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from scipy import stats
 
 from quem.method.averages import average_cells
 from quem.parts.machines import Control, control_variate, erratic
-from tests.machines.made import GOLDEN
 from tests.trials.estimates import cells_of
 
 if TYPE_CHECKING:
@@ -21,66 +20,22 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-STUDY = GOLDEN["study"]
-SOLVERS = STUDY["solvers"]
-PEOPLE = np.array([solver != "system" for solver in SOLVERS])
 SEEDS = st.integers(0, 2**32 - 1)
 
 
-def golden_ranks() -> tuple[Floats, Floats]:
-    """Give the experts' mean ranks, and those of three machines."""
-    h = np.full((8, 9), np.nan)
-    h[:4] = np.mean([[one["ranks"][s] for s in SOLVERS] for one in STUDY["experts"]], axis=0).T
-    name = "mean_adjusted_ranks_of_two_repeats"
-    return h, np.array([np.array([one[name][s] for s in SOLVERS]).T for one in STUDY["machines"]])
-
-
 def averages(h: Floats, control: Control) -> Floats:
-    """Average ranks with what machines add."""
     return np.asarray(np.nanmean(h, axis=0) + control.shift)
 
 
-def made(
-    seed: int, *, k: int = 1, n: int = 4, of: int = 9, solvers: int = 7
-) -> tuple[Floats, Floats]:
-    """Give ranks of experts on n problems, and of k machines on all."""
+def made(seed: int, *, k: int = 1, n: int = 4, of: int = 9) -> tuple[Floats, Floats]:
+    """Ranks of seven solvers by experts on n problems, and by k machines on all."""
     rng = np.random.default_rng(seed)
-    quality = rng.normal(0, 1, solvers) + rng.normal(0, 0.7, (of, solvers))
-    orders = quality + rng.normal(0, 1, (k + 1, of, solvers))
+    quality = rng.normal(0, 1, 7) + rng.normal(0, 0.7, (of, 7))
+    orders = quality + rng.normal(0, 1, (k + 1, of, 7))
     ranks = np.apply_along_axis(stats.rankdata, -1, np.round(orders, 1))
     h = ranks[0].copy()
     h[n:] = np.nan
     return h, ranks[1:]
-
-
-def test_golden_values_of_one_machine() -> None:
-    """Weights, averages, their variances, and the test of an erratic machine."""
-    h, m = golden_ranks()
-    golden = GOLDEN["control_variate"]
-    control = control_variate(h, m[:1])
-    assert control.beta[0] == pytest.approx(golden["beta"], abs=1e-6)
-    assert control.share == pytest.approx(golden["lambda"], abs=1e-6)
-    assert control.correlation == pytest.approx(golden["within_correlation"], abs=1e-6)
-    assert control.effective_problems == pytest.approx(golden["effective_problems"], abs=1e-6)
-    assert averages(h, control) == pytest.approx(golden["x"], abs=1e-6)
-    assert control.variance == pytest.approx(golden["variance"], abs=1e-6)
-    own = golden["own_variance"]
-    tested = erratic(control, PEOPLE, 8)
-    assert tested.f == pytest.approx(own["F"], abs=1e-5)
-    assert (tested.variance, tested.df) == (own["extra"], own["df_extra"])
-    half = stats.t.ppf(0.975, 3) * np.sqrt(control.variance[8])
-    assert golden["average_rank_interval_of_the_system"] == pytest.approx(
-        [6.125 - half, 6.125 + half], abs=1e-6
-    )
-
-
-def test_golden_values_of_three_machines() -> None:
-    """The ridge leaves the third one out."""
-    h, m = golden_ranks()
-    golden = GOLDEN["jury_of_three_kappa_0.1"]
-    control = control_variate(h, m)
-    assert control.beta == pytest.approx(golden["beta"], abs=1e-6)
-    assert averages(h, control) == pytest.approx(golden["x"], abs=1e-6)
 
 
 def loops(h: Floats, m: Floats) -> Floats:
@@ -107,7 +62,6 @@ def loops(h: Floats, m: Floats) -> Floats:
 
 @given(seed=SEEDS, gaps=st.integers(0, 6))
 def test_agrees_with_loops(seed: int, gaps: int) -> None:
-    """With whole tables, and with gaps on either side."""
     h, m = made(seed, n=5, of=11)
     rng = np.random.default_rng(seed)
     for _ in range(gaps):
@@ -140,8 +94,7 @@ def test_a_system_on_which_the_machine_is_erratic() -> None:
     m[0, :6, :6] = h[:6, :6]
     h[:6, 6] = np.tile([1.0, 7.0], 3)
     control = control_variate(h, m)
-    people = np.arange(7) < 6
-    tested = erratic(control, people, 6)
+    tested = erratic(control, np.arange(7) < 6, 6)
     residual = h[:6] - control.beta[0] * m[0, :6]
     variance = residual.var(axis=0, ddof=1) * (1 / 6 - 1 / 12)
     usual = variance[:6].mean()

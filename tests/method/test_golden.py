@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
-import yaml
 
 import quem
 from quem.parts import analyze_experience
@@ -23,47 +22,32 @@ GOLDEN: dict[str, Any] = json.loads((DATA / "golden.json").read_text("utf-8"))
 DECLARED = {"years": [0, 5, 10, 15], "share": [50, 30, 20]}
 
 
-def result_of(name: str, folder: Path, **settings: object) -> ExperienceResult:
-    """Analyze one of the tables of ranks as a study of files."""
+def result_of(name: str, **settings: object) -> ExperienceResult:
+    """Analyze one of the tables of ranks."""
     solvers, cells = (
-        list(csv.DictReader((DATA / name / table).read_text("utf-8").splitlines()))
-        for table in ("solvers.csv", "rankings.csv")
+        pd.read_csv(DATA / name / f"{table}.csv") for table in ("solvers", "rankings")
     )
-    of_kind = {
-        kind: [s for s in solvers if s["kind"] == kind]
-        for kind in ("subject", "system", "withheld")
-    }
-    content = {
-        "kind": "experience",
-        "id": "golden",
-        "title": "Golden",
-        "problems": [{"id": one} for one in sorted({cell["problem"] for cell in cells})],
-        "judges": [{"id": one} for one in sorted({cell["judge"] for cell in cells})],
-        "subjects": [
-            {"id": s["solver"], "experience": float(s["years"])} for s in of_kind["subject"]
-        ],
-        "systems": [{"id": s["solver"]} for s in of_kind["system"]],
-        "withheld": [s["solver"] for s in of_kind["withheld"]],
-        "rankings": {"from": "long", "file": "rankings.csv"},
-        "analysis": {"at_least": [5, 8], **settings},
-    }
-    (folder / "study.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
-    (folder / "rankings.csv").write_bytes((DATA / name / "rankings.csv").read_bytes())
-    return analyze_experience(quem.load_study(folder / "study.yaml", kind="experience"))
+    ids = {kind: of.set_index("solver")["years"] for kind, of in solvers.groupby("kind")}
+    study = quem.study(
+        cells.sort_values(["problem", "judge"], kind="stable"),
+        people=ids["subject"].to_dict(),
+        systems=list(ids["system"].index),
+        withheld=list(ids.get("withheld", pd.Series()).index),
+        judges=sorted(set(cells["judge"])),
+        analysis={"at_least": [5, 8], **settings},
+    )
+    return analyze_experience(study)
 
 
 def by_system(result: ExperienceResult) -> dict[str, SystemEstimate]:
-    """The estimates by id."""
     return {one.system: one for one in result.core.estimates}
 
 
 def close(value: Any) -> Any:  # noqa: ANN401  what pytest.approx takes and gives
-    """A number to a millionth."""
     return pytest.approx(value, rel=1e-6, abs=1e-9)
 
 
 def is_paper(found: ExperienceResult, of: SystemEstimate, want: dict[str, Any]) -> None:
-    """The paper's line and the system on it."""
     line = found.core.line
     assert line.coefficients == close([want["intercept"], want["slope"]])
     assert line.residual_sd == close(want["residual_sd"])
@@ -76,7 +60,6 @@ def is_paper(found: ExperienceResult, of: SystemEstimate, want: dict[str, Any]) 
 
 
 def is_reference(of: SystemEstimate, want: dict[str, Any]) -> None:
-    """The estimate for the population."""
     reference = of.reference
     assert reference.experience == close(want["experience"])
     assert reference.interval == close(tuple(want["interval"]))
@@ -86,9 +69,9 @@ def is_reference(of: SystemEstimate, want: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["p3_cells", "complete", "incomplete"])
-def test_each_system(name: str, tmp_path: Path) -> None:
+def test_each_system(name: str) -> None:
     """Both estimates, what a system varies, and what its estimate rests on."""
-    found = result_of(name, tmp_path)
+    found = result_of(name)
     want = GOLDEN[name]
     assert list(found.core.population.years) == close(want["population"])
     estimates = by_system(found)
@@ -99,21 +82,17 @@ def test_each_system(name: str, tmp_path: Path) -> None:
         assert of.leads == expected["leads"]
         is_paper(found, of, expected["paper"])
         is_reference(of, expected["reference"])
-        for ratio, what in (
-            (of.variation.ratio_problems, "problems"),
-            (of.variation.ratio_judges, "judges"),
+        varies, variation = expected["varies"], of.variation
+        for ratio, want_ratio in (
+            (variation.ratio_problems, varies["problems"]),
+            (variation.ratio_judges, varies["judges"]),
         ):
-            assert ratio == (
-                None if expected["varies"][what] is None else close(expected["varies"][what])
-            )
+            assert ratio == (None if want_ratio is None else close(want_ratio))
         assert of.variation.added.value == close(expected["added"])
         cells = found.core.cells
         assert cells
-        ids = {
-            "judge": cells.judges,
-            "problem": cells.problems,
-            "subject": found.core.averages.solvers,
-        }
+        solvers = found.core.averages.solvers
+        ids = {"judge": cells.judges, "problem": cells.problems, "subject": solvers}
         rests = {one.what: (one.id, one.experience) for one in of.rests_on}
         assert rests == {
             what: (ids[what][at], close(years))
@@ -122,24 +101,22 @@ def test_each_system(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["complete", "incomplete"])
-def test_a_declared_population(name: str, tmp_path: Path) -> None:
-    """Its estimate leads, and both intervals are those of the population."""
-    found = by_system(result_of(name, tmp_path, reference_population=DECLARED))
-    for system, expected in GOLDEN[f"{name}_declared"].items():
-        assert found[system].leads == expected["leads"]
-        is_reference(found[system], expected["reference"])
-
-
-@pytest.mark.parametrize("name", ["complete", "incomplete"])
-def test_roughly_known_years(name: str, tmp_path: Path) -> None:
-    """Reported years are replaced by those to be expected."""
-    found = by_system(result_of(name, tmp_path, years_error=0.3))
-    for system, expected in GOLDEN[f"{name}_years_error"].items():
-        is_reference(found[system], expected)
+@pytest.mark.parametrize(
+    ("key", "setting", "value"),
+    [
+        ("declared", "reference_population", DECLARED),
+        ("years_error", "years_error", 0.3),
+    ],
+)
+def test_populations_and_years(name: str, key: str, setting: str, value: object) -> None:
+    """A declared population leads; reported years are replaced by those to be expected."""
+    found = by_system(result_of(name, **{setting: value}))
+    for system, expected in GOLDEN[f"{name}_{key}"].items():
+        assert found[system].leads == expected.get("leads", found[system].leads)
+        is_reference(found[system], expected.get("reference", expected))
 
 
 def test_averages_as_printed() -> None:
-    """The paper's estimate comes from the averages that it prints."""
     found = analyze_experience(quem.load_study(PRINTED, kind="experience"))
     (of,) = found.core.estimates
     want = GOLDEN["p3_as_printed"]

@@ -79,10 +79,8 @@ def random_ranks(
 
 
 def key_of(study: quem.Study, key: str, **settings: Any) -> Any:  # noqa: ANN401  JSON
-    """A part's key of analysis.json; None where it is left out."""
     return quem.analyze(study, **settings).to_dict().get(key)
 
 
 def warned(result: ExperienceResult, code: str) -> list[StudyWarning]:
-    """The warnings with a code."""
     return [one for one in result.warnings if one.code == code]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,16 +9,11 @@ import pytest
 from numpy.testing import assert_allclose
 
 import quem
-from quem.method.difference import between as between_two
-from quem.method.difference import difference
-from quem.method.reference import Population, posterior
+from quem.method.reference import Population
 from quem.planning.batch import Studies, between
 from quem.simulation import HIGH, Scenario, simulate
 
 if TYPE_CHECKING:
-    from quem.method.core import Core
-    from quem.method.difference import Difference as OneDifference
-    from quem.planning.batch import Difference
     from quem.simulation import Simulated
 
 _SCENARIOS = {
@@ -44,102 +38,70 @@ _METHODS: dict[str, dict[str, Any]] = {
 }
 
 
-def _core(simulated: Simulated, index: int, method: str) -> Core | None:
-    """One of the studies on its own; None where it cannot be analyzed."""
-    ranks, n = simulated.ranks[index], simulated.scenario.subjects
-    if not np.isfinite(ranks).any(axis=(0, 1))[n:].all():
-        return None
-    return quem.analyze(simulated.study(index), **_METHODS[method]).core
-
-
-def _studies(simulated: Simulated, method: str) -> Studies:
-    of = _METHODS[method]
-    population = _DECLARED if "reference_population" in of else None
-    error, level = of.get("years_error", 0.0), of.get("level", 0.95)
-    return Studies(simulated.ranks, simulated.experience, population, error, level)
+def _analyzable(simulated: Simulated) -> dict[int, quem.Study]:
+    """The studies in which all systems have ranks."""
+    systems = simulated.ranks[..., simulated.scenario.subjects :]
+    held = np.all(np.isfinite(systems).any(axis=(1, 2)), axis=-1)
+    return {at: simulated.study(at) for at in np.flatnonzero(held).tolist()}
 
 
 @pytest.mark.parametrize("method", _METHODS)
 @pytest.mark.parametrize("name", _SCENARIOS)
 def test_estimates_are_those_of_single_studies(name: str, method: str) -> None:
     """Both estimates, what a system varies more, and what leads, to 1e-9."""
-    simulated = simulate(_SCENARIOS[name], 4, seed=3)
-    studies, n = _studies(simulated, method), simulated.scenario.subjects
-    compared = 0
-    for index in range(len(simulated)):
-        if (core := _core(simulated, index, method)) is None:
-            continue
-        for system, alone in enumerate(core.estimates, n):
-            of, variation = studies.estimate(system), studies.variation(system)
-            reference, open_end = alone.reference, np.inf
-            high = reference.interval[1]
+    simulated, of = simulate(_SCENARIOS[name], 4, seed=3), _METHODS[method]
+    population = _DECLARED if "reference_population" in of else None
+    error, level = of.get("years_error", 0.0), of.get("level", 0.95)
+    studies = Studies(simulated.ranks, simulated.experience, population, error, level)
+    single = _analyzable(simulated)
+    assert len(single) > 1
+    for index, study in single.items():
+        cores = quem.analyze(study, **_METHODS[method]).core.estimates
+        for system, alone in enumerate(cores, simulated.scenario.subjects):
+            found_of, variation = studies.estimate(system), studies.variation(system)
+            paper, reference = found_of.paper, alone.reference
+            low, high = reference.interval
+            ratios = alone.variation.ratio_problems, alone.variation.ratio_judges
             expected = [
                 *(alone.experience, *alone.interval, *alone.mean_interval),
-                *(reference.experience, reference.interval[0]),
-                open_end if high is None else high,
+                *(reference.experience, low, np.inf if high is None else high),
                 alone.variation.added.value,
-                np.nan if (ratio := alone.variation.ratio_problems) is None else ratio,
-                np.nan if (ratio := alone.variation.ratio_judges) is None else ratio,
+                *(np.nan if ratio is None else ratio for ratio in ratios),
             ]
-            found = [
-                of.paper.experience[index],
-                *of.paper.interval[index],
-                *of.paper.mean_interval[index],
-                of.reference.experience[index],
-                *of.reference.interval[index],
-                variation.added[index],
-                variation.problems[index],
-                variation.judges[index],
-            ]
-            assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-            leads = "paper" if of.paper_leads[index] else "reference" if of.says[index] else None
-            assert leads == alone.leads
-            compared += 1
-    assert compared > 3
+            found = (
+                *(paper.experience, paper.interval, paper.mean_interval),
+                *(found_of.reference.experience, found_of.reference.interval),
+                *(variation.added, variation.problems, variation.judges),
+            )
+            assert_allclose(np.hstack([one[index] for one in found]), expected, 1e-9, 1e-9)
+            says = "reference" if found_of.says[index] else None
+            assert alone.leads == ("paper" if found_of.paper_leads[index] else says)
 
 
-@pytest.mark.parametrize("name", _SCENARIOS)
-def test_differences_are_those_of_single_studies(name: str) -> None:
+def test_differences_are_those_of_single_studies() -> None:
     """Differences of two systems of a study, and of systems of two studies, to 1e-9."""
-    simulated = simulate(_SCENARIOS[name], 4, seed=4)
-    studies, n = _studies(simulated, "default"), simulated.scenario.subjects
-    cores = [_core(simulated, index, "default") for index in range(len(simulated))]
-    found = studies.difference(n, n + 1)
-    for index, core in enumerate(cores):
-        if core is None:
-            continue
-        a, b = core.estimates
-        alone = difference(
-            core.people,
-            (core.averages.z[a.at], core.averages.z[b.at]),
-            (a.error, b.error),
-            core.population,
-            level=0.95,
-            opens=(a.reference.open, b.reference.open),
+    compared = {1: 0, 2: 0}
+    for scenario in _SCENARIOS.values():
+        simulated, n = simulate(scenario, 3, seed=4), scenario.subjects
+        single = _analyzable(simulated)
+        one, other = (
+            Studies(simulated.ranks[part], simulated.experience[part])
+            for part in (slice(0, -1), slice(1, None))
         )
-        _compare(found, index, alone)
-    one, other = (
-        Studies(simulated.ranks[part], simulated.experience[part])
-        for part in (slice(0, -1), slice(1, None))
-    )
-    found = between(one, other, (n, n + 1))
-    for index, (first, second) in enumerate(pairwise(cores)):
-        if first is None or second is None:
-            continue
-        population = max(first.population, second.population, key=lambda of: of.high)
-        posteriors = [
-            posterior(core.people, core.averages.z[of.at], population, of.added)
-            for core, of in ((first, first.estimates[0]), (second, second.estimates[1]))
-        ]
-        opens = [
-            bool(of.log_likelihood[-1] > of.log_likelihood.max() - 1.92073) for of in posteriors
-        ]
-        _compare(found, index, between_two(*posteriors, level=0.95, opens=(opens[0], opens[1])))
-
-
-def _compare(found: Difference, index: int, alone: OneDifference) -> None:
-    low, high = alone.interval
-    ends = (-np.inf if low is None else low, np.inf if high is None else high)
-    expected = [alone.years, *ends, alone.ahead]
-    actual = [found.years[index], *found.interval[index], found.ahead[index]]
-    assert_allclose(actual, expected, rtol=1e-9, atol=1e-9)
+        within, across = one.difference(n, n + 1), between(one, other, (n, n + 1))
+        for at, difference, those in [
+            *((at, within, (at,)) for at in range(2)),
+            *((at, across, (at, at + 1)) for at in range(2)),
+        ]:
+            if not single.keys() >= {*those}:
+                continue
+            pairs = quem.compare(*(single[which] for which in those)).to_dict()["pairs"]
+            pair = next(of for of in pairs if (of["a"], of["b"]) == ("K1", "K2"))
+            if pair["years"] is not None:
+                low, high = pair["interval"]
+                ends = (-np.inf if low is None else low, np.inf if high is None else high)
+                found = (difference.years, difference.interval, difference.ahead)
+                actual = np.hstack([one[at] for one in found])
+                assert_allclose(actual, [pair["years"], *ends, pair["ahead"]], 1e-9, 1e-9)
+                compared[len(those)] += 1
+    assert min(compared.values()) > 8

@@ -440,7 +440,7 @@ def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
         assert (now["submitted"], now["contents"]) == (True, page["contents"])
         assert texts(client, gid) == {k: "two" if v == "2" else v for k, v in before.items()}
         with site.store.read() as c:
-            layouts = c.execute(select(Layout.items).order_by(Layout.key)).scalars().all()
+            layouts = c.execute(select(Layout.rows).order_by(Layout.key)).scalars().all()
         old, new = (item[2] for items in layouts for item in items if item[1] == "S2")
         assert (new, old != digest) == (digest, True)
     solution(study, "S2").write_text("Do something else.\n")

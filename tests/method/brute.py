@@ -1,4 +1,4 @@
-"""Differences of systems by brute force: complete tables, dense grids, sorted differences."""
+"""Years by brute force: complete tables, dense grids, sorted differences."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import stats
 
-from tests.method.test_quadrature import places
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+YEARS = (1.0, 2.0, 4.0, 6.0, 8.0, 11.0, 12.0)
 POINTS = 601
 LEVEL = 0.95
 
@@ -24,10 +23,10 @@ class System(NamedTuple):
     """A system's place, and variances of its logit with their degrees of freedom."""
 
     z: float
-    error: float
-    error_df: float
-    added: float
-    added_df: float
+    error: float = 0.0
+    error_df: float = np.inf
+    added: float = 0.0
+    added_df: float = np.inf
 
 
 class People(NamedTuple):
@@ -38,7 +37,6 @@ class People(NamedTuple):
     s2: float
 
     def mean(self, years: Floats) -> Floats:
-        """Of a person of some years."""
         return np.asarray(self.line.intercept + self.line.slope * years)
 
     def cross(self, a: Floats, b: Floats) -> Floats:
@@ -48,11 +46,21 @@ class People(NamedTuple):
         return np.asarray(self.s2 * (1 / len(self.y) + spread))
 
 
-def people_of(ranks: Floats, years: Sequence[float]) -> People:
-    """Fit the line."""
-    y, z = np.array(years), places(ranks)[1][: len(years)]
-    line = stats.linregress(y, z)
-    rest = z - line.intercept - line.slope * y
+def places(ranks: Floats) -> tuple[Floats, Floats]:
+    """Mean places of solvers, and their logits, one cell after the other."""
+    each: list[list[float]] = [[] for _ in range(ranks.shape[2])]
+    for cell in ranks.reshape(-1, ranks.shape[2]):
+        held = np.flatnonzero(np.isfinite(cell))
+        for solver, rank in zip(held, stats.rankdata(cell[held]), strict=True):
+            each[solver].append((rank - 0.5) / len(held))
+    p = np.array([np.mean(one) for one in each])
+    return p, np.log(p / (1 - p))
+
+
+def people_of(z: Floats, years: Sequence[float]) -> People:
+    y = np.array(years)
+    line = stats.linregress(y, z[: len(y)])
+    rest = z[: len(y)] - line.intercept - line.slope * y
     return People(y, line, max(float((rest**2).sum()) / (len(y) - 2), 1e-9))
 
 
@@ -94,7 +102,9 @@ def _sum(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return total, total**2 / sum(value**2 / df for value, df in parts)
 
 
-def posterior(people: People, of: System, grid: Floats, density: Floats) -> tuple[Floats, Any]:
+def posterior(
+    people: People, of: System, grid: Floats, density: Floats | float = 1.0
+) -> tuple[Floats, tuple[bool, bool]]:
     """Weights of years, and whether each end of the grid is near."""
     n, base = len(people.y), people.s2 + people.cross(grid, grid)
     v = base + of.added
@@ -103,6 +113,12 @@ def posterior(people: People, of: System, grid: Floats, density: Floats) -> tupl
     near = logs > logs.max() - stats.chi2.ppf(LEVEL, 1) / 2
     weights = np.exp(logs - logs.max()) * density
     return weights / weights.sum(), (bool(near[0]), bool(near[-1]))
+
+
+def ends(grid: Floats, weights: Floats) -> list[float]:
+    """Median and interval of a posterior: low, median, high."""
+    below = (np.cumsum(weights) - weights / 2) / weights.sum()
+    return [float(np.interp(q, below, grid)) for q in (0.025, 0.5, 0.975)]
 
 
 def within(people: People, a: System, b: System, low: float, high: float) -> dict[str, Any]:

@@ -1,1 +1,0 @@
-"""The benchmarks that tests can run in little time."""

@@ -232,7 +232,7 @@ def _cookie_options() -> dict[str, Any]:
 
 
 def sender(app: Flask, cookies: str) -> str:
-    """The role with a valid session in a Cookie header, or ""."""
+    """Role and key of the person whose session a Cookie header has, or ""."""
     served: Site = app.extensions["quem"]
     held = parse_cookie(cookies)
     for role in ROLES:

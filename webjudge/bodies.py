@@ -88,7 +88,7 @@ class SaveBody(ReopenBody):
 
 
 class CheckBody(Body):
-    """A solution to check for names."""
+    """A solution: text and files."""
 
     text: LongText
     files: Annotated[list[str], AfterValidator(_check_files)]

@@ -132,7 +132,7 @@ def _session(c: Session, served: Site) -> dict[str, Any]:
 
 
 def _without_statement(served: Site) -> list[str]:
-    """Titles of problems whose statement is missing or empty."""
+    """Ids of the problems without a statement."""
     practice = served.spec.solving.practice if served.spec.solving else ""
     problems = dict.fromkeys([one.id for one in served.spec.problems] + [practice])
     return [one for one in problems if one and one not in served.solutions.statements]

@@ -115,7 +115,7 @@ class LiveReport:
     def last(self) -> Made | None:
         """The last outcome, unless the judges or the state of the study have changed.
 
-        New rankings do not invalidate it, so that the files of a page shown before can be downloaded.
+        New rankings do not invalidate it: files of a page shown before can still be downloaded.
         """
         (wanted, _), made = self._wanted(), self.latest
         is_same = made and (made.of[0].judges, made.of[0].state) == (wanted.judges, wanted.state)

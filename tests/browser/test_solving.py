@@ -353,5 +353,5 @@ def test_the_time_is_over(
         if more:
             page.locator("#text").press_sequentially(more)
         page.evaluate(BEAT)
-        expect(page.locator("p.receipt")).to_contain_text("the time is over")
+        expect(page.locator("p.receipt")).to_contain_text("time is up")
     assert (spent(site)[0].ended, answered(site)) == ("timeout", ("first words", 0))

@@ -174,7 +174,7 @@ def session(what: str) -> AnyResponse:
         facts = _session(c, served)
     left = ("active", "unopened", "unlinked")
     facts["left"] = [one["person"] for one in facts["people"] if one["status"] in left]
-    facts["begun"] = sum(one["seconds"] > 0 for one in facts["people"])
+    facts["tried"] = sum(one["seconds"] > 0 for one in facts["people"])
     asked = question(f"session-{what}", **facts)
     if request.method == "GET":
         return ask(asked)

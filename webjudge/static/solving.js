@@ -201,7 +201,7 @@ class Solving {
   async timeIsOver() {
     this.set({ isOver: true });
     await this.saver.pump();
-    announce(t("The time is over."));
+    announce(t("Time is up."));
     if (!(await this.clock.say("work")) || !this.isLeaving) setTimeout(() => this.clock.say("work"), AFTER_END);
   }
 

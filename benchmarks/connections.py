@@ -153,7 +153,7 @@ def send_slowly(connections: list[socket.socket], over: threading.Event) -> None
 
 
 def endless_headers() -> Iterator[bytes]:
-    """Give a request, byte by byte."""
+    """The bytes of a request, one by one."""
     yield from (bytes([byte]) for byte in b"GET / HTTP/1.1\r\n")
     while True:
         yield from (bytes([byte]) for byte in b"X-More: yes\r\n")

@@ -67,7 +67,7 @@ Row = tuple[str, str, str, bool]
 
 
 def measure(judges: int) -> list[Row]:
-    """Give name, value, demand, and whether it is met, of everything."""
+    """Name, value, demand, and success of each measurement."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         server = stack.enter_context(contextmanager(running_postgres)(DURABLE))

@@ -89,7 +89,7 @@ def measured(label: str, study: Path) -> tuple[float, float]:
 
 
 def judged(value: float, most: float, what: str = "") -> bool:
-    """Say whether a demand is met."""
+    """Whether a demand is met."""
     good = value <= most
     print(f"  {value:.0f} MB{what}; demand: at most {most} MB{'' if good else '  MISSED'}")
     return good

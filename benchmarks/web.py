@@ -153,7 +153,7 @@ def measure(server: Server) -> Measured:
 
 
 def costs(running: Running, work: Callable[[int, int], object]) -> tuple[list[float], float]:
-    """Give the seconds that each request took, and the server's CPU seconds for one."""
+    """Seconds per request, and the server's CPU seconds per request."""
     times, cpu = [], []
     for turn in range(ROUNDS):
         before = running.cpu()
@@ -273,7 +273,7 @@ def weight(page: str, port: int) -> int:
 
 
 def assets(page: str, address: str) -> Iterator[str]:
-    """Give what a page names for loading: styles, icons, scripts and images."""
+    """URLs that a page loads: styles, icons, scripts, and images."""
     for tag in re.findall(r"<(?:link|script|img)\b[^>]*>", page):
         source = re.search(r'\b(?:href|src)="([^"#]+)"', tag)
         if source and not source[1].startswith(("data:", "http:", "https:", "//")):
@@ -281,7 +281,7 @@ def assets(page: str, address: str) -> Iterator[str]:
 
 
 def free_port() -> int:
-    """Give a port of the loopback interface on which nobody listens."""
+    """A free port of the loopback interface."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

@@ -92,7 +92,7 @@ class Server(Protocol):
 
 
 def order(count: int) -> list[str]:
-    """Give the labels, in another order each time."""
+    """The labels in a new order on each call."""
     turn = count % SOLVERS
     return list(LABELS[turn:] + LABELS[:turn])
 
@@ -134,7 +134,7 @@ class Quem:
         return [_QuemJudge(port, link) for link in self.links(output)[:count]]
 
     def links(self, output: str) -> list[str]:
-        """Give the paths of judges' links: from the file that is named, or what was printed."""
+        """Paths of judges' links, from the named file or the output."""
         file = re.search(r"^Links: (.*) \(only", output, re.MULTILINE)
         return re.findall(r"(/j/[\w-]+)", Path(file[1]).read_text() if file else output)
 

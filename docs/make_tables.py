@@ -144,7 +144,7 @@ def _yaml(value: object) -> str:
 
 
 def _allowed(schema: dict[str, Any]) -> str:
-    """Say which values a key takes, from its JSON Schema."""
+    """Allowed values of a key, from its JSON Schema."""
     choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
     if "allowed" in schema:
         text = schema["allowed"]
@@ -172,7 +172,7 @@ def _range(schema: dict[str, Any], noun: str) -> str:
 
 
 def with_measures() -> str:
-    """Give the text of the page of measures, whose table has them all."""
+    """The page of measures with a complete table."""
     rows = []
     for one in DEFINITIONS.values():
         parameters = (parameter.name for parameter in one.parameters)
@@ -196,7 +196,7 @@ def remedies() -> dict[str, str]:
 
 
 def with_remedies() -> str:
-    """Fill in what the code says to do about a warning."""
+    """Fill in the remedies of warnings from the code."""
     text = WARNINGS.read_text(encoding="utf-8")
     for code, remedy in remedies().items():
         text = re.sub(
@@ -209,12 +209,12 @@ def with_remedies() -> str:
 
 
 def cheat_sheets() -> str:
-    """Write what organizers, judges, and statisticians use most, a page each."""
+    """Build the cheat sheets of organizers, judges, and statisticians."""
     commands = ((f"`quem {name}`", one.help) for name, one in main.commands.items())
     tables = ((f"`{one.stem}.csv`", one.meaning) for one in presentations()["experience"].tables)
     parts = (
         "# Cheat sheets",
-        "After this page you know what organizers, judges, and statisticians use most.",
+        "After this page you know the most used commands, keys, files, and warnings.",
         "## Organizer",
         _columns(("command", "what it does"), ((name, _first(text)) for name, text in commands)),
         _settings("judging", Judging),
@@ -243,7 +243,7 @@ def _settings(section: str, model: type[BaseModel]) -> str:
 
 
 def _of_judges(labels: Sequence[str] | None) -> str:
-    """The help of the judge's page: its steps and keys, where labels are given those of grading."""
+    """The help of the judge's page: steps and keys; with labels, those of grading."""
     templates = Environment(
         loader=FileSystemLoader(FOLDER.parent / "templates"),
         undefined=ChainableUndefined,

@@ -99,7 +99,7 @@ def test_nothing_typed_is_lost(browser: Browser, site: Site) -> None:
         follow(page.locator("#save"))
         expect(page.locator(".said")).to_contain_text("Title: Plans")
         expect(page.get_by_text("Not saved yet.")).to_be_hidden()
-        # Whoever chooses "a system" after typing years may still change their mind.
+        # Choosing "a system" after entering years can be reverted.
         atlas = page.get_by_role("row", name="atlas")
         years = page.get_by_label("Experience of atlas")
         years.fill("3")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEXT = (ROOT / "docs/reference/study-file.md").read_text(encoding="utf-8")
-# What these are where they are left out is up to the reader of the file, and tested by itself.
+# Their defaults are set on reading, and tested separately.
 FILLED_IN = {"id", "title", "rankings", "analysis.at_least"}
 ROWS = rows_of(KINDS["experience"][0])
 

@@ -1,1 +1,1 @@
-"""The benchmarks that tests can run in little time."""
+"""The table of benchmarks."""

@@ -128,12 +128,25 @@ def lint(session: nox.Session) -> None:
     workflows = sorted(str(path) for path in Path(".github/workflows").iterdir())
     session.run("check-jsonschema", "--builtin-schema", "vendor.github-workflows", *workflows)
     session.run("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "compose.yaml")
+    dependabot = ".github/dependabot.yml"
+    session.run("check-jsonschema", "--builtin-schema", "vendor.dependabot", dependabot)
     session.run("hadolint", "Containerfile")
     _provide_node(session)
     lock, installed = Path("package-lock.json"), Path("node_modules/.package-lock.json")
     if not installed.exists() or installed.stat().st_mtime < lock.stat().st_mtime:
         session.run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", external=True)
     session.run("node", "node_modules/eslint/bin/eslint.js", ".", external=True)
+
+
+@nox.session
+def audit(session: nox.Session) -> None:
+    """Look for known vulnerabilities of pinned packages; fails without access to their data."""
+    session.install("pip-audit>=2.10")
+    _provide_node(session)
+    # Unless it is strict, packages that could not be looked up count as safe.
+    checked = ("--strict", "--no-deps", "--disable-pip", "--requirement", CONSTRAINTS)
+    session.run("pip-audit", "--progress-spinner=off", *checked)
+    session.run("npm", "audit", "--package-lock-only", external=True)
 
 
 def _provide_node(session: nox.Session) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from quem.errors import Mistake, QuemError
-from quem.kinds import KINDS, analyze, kind_of_loaded, refuse_other_than_study
+from quem.kinds import KINDS, analyze, experience_study, kind_of_loaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from quem.kinds import AnyStudy
     from quem.options.loading import OptionsStudy
     from quem.rankings.loading import Study
-    from quem.report.result import BaseResult
+    from quem.report.result import BaseResult, WarningFindings
     from quem.retrieval.loading import RetrievalStudy
     from quem.scores.result import ScoredResult
     from quem.scores.runs import ScoresResult
@@ -39,11 +39,11 @@ def compare(*studies: Scores, systems: Sequence[str] = (), **settings: object) -
 @overload
 def compare(
     *studies: AnyStudy, systems: Sequence[str] = (), **settings: object
-) -> BaseResult[Any]: ...
+) -> BaseResult[WarningFindings]: ...
 
 
 def compare(
-    *studies: Any, systems: Sequence[str] = (), **settings: Any
+    *studies: object, systems: Sequence[str] = (), **settings: object
 ) -> ComparisonResult | ScoresResult:
     """Compare the systems of a study, or those of several studies.
 
@@ -79,14 +79,14 @@ def compare(
         raise TypeError("compare takes one study at least: quem.compare(quem.load_study(path))")
     if any(map(_has_scores, studies)):
         return _compare_scores(studies, systems, settings)
-    for study in studies:
-        refuse_other_than_study("compare", study)
+    experience = [experience_study("compare", study) for study in studies]
     if unknown := sorted(settings.keys() - _COMPARISON_SETTINGS):
         known = ", ".join(_COMPARISON_SETTINGS)
         raise TypeError(f"compare takes no {unknown[0]}; its settings are systems, {known}")
     from quem.comparison.compare import compare_experience
 
-    return compare_experience(studies, systems=systems, **settings)
+    given: dict[str, Any] = settings
+    return compare_experience(experience, systems=systems, **given)
 
 
 _COMPARISON_SETTINGS = dict.fromkeys(("level", "reference_population", "years_error"))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
+    from pydantic import BaseModel
+
     from quem.dialogue.loading import DialogueStudy
     from quem.dialogue.result import DialogueResult
     from quem.errors import StudyWarning
@@ -31,10 +33,30 @@ if TYPE_CHECKING:
     from quem.rankings.loading import Study
     from quem.relevance.loading import RelevanceStudy
     from quem.relevance.result import RelevanceResult
-    from quem.report.result import BaseResult, Presentation
+    from quem.report.result import BaseResult, Presentation, WarningFindings
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.result import RetrievalResult
     from quem.retrieval.truth import Truth
+
+
+class AnySpec(Protocol):
+    """What the study file of any kind says."""
+
+    @property
+    def kind(self) -> str:
+        """The name of the kind."""
+
+    @property
+    def id(self) -> str:
+        """Key of the study."""
+
+    @property
+    def title(self) -> str:
+        """Title of the report."""
+
+    @property
+    def analysis(self) -> BaseModel:
+        """Settings of the analysis."""
 
 
 class AnyStudy(Protocol):
@@ -56,8 +78,8 @@ class AnyStudy(Protocol):
         """Count what was read, by noun."""
 
     @property
-    def spec(self) -> Any:
-        """What the study file says: ``kind``, ``id``, ``title``, ``analysis``, and more."""
+    def spec(self) -> AnySpec:
+        """What the study file says."""
 
 
 LoadedStudy = TypeVar("LoadedStudy", bound=AnyStudy)
@@ -438,10 +460,10 @@ def analyze(study: RelevanceStudy, **settings: object) -> RelevanceResult: ...
 
 
 @overload
-def analyze(study: AnyStudy, **settings: object) -> BaseResult[Any]: ...
+def analyze(study: AnyStudy, **settings: object) -> BaseResult[WarningFindings]: ...
 
 
-def analyze(study: AnyStudy, **settings: object) -> BaseResult[Any]:
+def analyze(study: AnyStudy, **settings: object) -> BaseResult[WarningFindings]:
     """Analyze a study.
 
     Parameters
@@ -465,7 +487,8 @@ def analyze(study: AnyStudy, **settings: object) -> BaseResult[Any]:
     TypeError
         What is given is not a study, such as the path of one.
     """
-    result: BaseResult[Any] = KINDS[kind_of_loaded("analyze", study)].analyze(study, **settings)
+    kind = KINDS[kind_of_loaded("analyze", study)]
+    result: BaseResult[WarningFindings] = kind.analyze(study, **settings)
     return result
 
 
@@ -485,7 +508,7 @@ def kind_of_loaded(function: str, study: object) -> str:
     spec = getattr(study, "spec", None)
     kind = getattr(spec, "kind", None)
     if kind not in KINDS:
-        refuse_other_than_study(function, study)
+        experience_study(function, study)
     return str(kind)
 
 
@@ -519,7 +542,7 @@ def plan(
 
     minutes = None
     if pilot is not None:
-        refuse_other_than_study("plan", pilot)
+        experience_study("plan", pilot)
         from quem.rankings.stored import Session, judging_minutes
         from quem.store.location import locate_database
 
@@ -528,12 +551,12 @@ def plan(
     return PlanResult(make_plan(pilot, settings, minutes=minutes))
 
 
-def refuse_other_than_study(function: str, study: object) -> None:
-    """Refuse what is not an experience study."""
+def experience_study(function: str, study: object) -> Study:
+    """The experience study that a function was given; anything else is refused."""
     from quem.rankings.loading import Study
 
     if isinstance(study, Study):
-        return
+        return study
     kind = getattr(getattr(study, "spec", None), "kind", None)
     if kind in KINDS:
         message = f"{function} takes an experience study, and this is of kind {kind}"

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quem.lists.lists import Ties
+    from quem.lists.names import Chosen
     from quem.scores.scoring import Empty
 
 DEFAULT_MEASURES = "nDCG@10 AP RR P@10 R@100"
@@ -23,7 +24,7 @@ _PACKED = {".gz", ".bz2", ".xz"}
 def score(
     systems: object,
     truth: object,
-    measures: Any = DEFAULT_MEASURES,  # noqa: ANN401  of any tool
+    measures: Chosen | Iterable[Chosen] = DEFAULT_MEASURES,
     *,
     ties: Ties = "expected",
     empty: Empty = "leave-out",

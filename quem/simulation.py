@@ -125,7 +125,7 @@ class Simulated:
         """Count the studies."""
         return len(self.ranks)
 
-    def study(self, index: int, **analysis: Any) -> Study:  # noqa: ANN401  settings of any type
+    def study(self, index: int, **analysis: object) -> Study:
         """Make one of the studies into one that `quem.analyze` takes."""
         return _study(self, index, analysis)
 
@@ -213,7 +213,7 @@ def simulate_study(
     systems: tuple[float | None, ...] = (6.5,),
     noise: Noise | str = "low",
     seed: int = 0,
-    **more: Any,  # noqa: ANN401  the fields of Scenario
+    **more: object,
 ) -> Study:
     """Simulate one study, to be analyzed like any other.
 
@@ -236,11 +236,12 @@ def simulate_study(
             f"there is no noise {noise!r}; name one of {', '.join(NOISES)}, or give a Noise"
         )
     known = NOISES[noise] if isinstance(noise, str) else noise
-    scenario = Scenario(subjects, judges, problems, tuple(systems), known, **more)
+    others: dict[str, Any] = more
+    scenario = Scenario(subjects, judges, problems, tuple(systems), known, **others)
     return simulate(scenario, 1, seed).study(0)
 
 
-def _study(simulated: Simulated, index: int, analysis: dict[str, Any]) -> Study:
+def _study(simulated: Simulated, index: int, analysis: dict[str, object]) -> Study:
     """One of the studies, with ids S1, S2, ... for subjects and K1, K2, ... for systems."""
     from quem.rankings.memory import study
 

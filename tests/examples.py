@@ -6,6 +6,11 @@ import json
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+import quem
+from quem.errors import QuemError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
@@ -25,6 +30,10 @@ RANKS: dict[Cell, int | str] = {
     for (judge, problem), ranks in _ORDERS.items()
     for solver, rank in zip(SOLVERS, ranks, strict=True)
 }
+RECORDS: list[dict[str, object]] = [
+    {**dict(zip(("judge", "problem", "solver"), cell, strict=True)), "rank": rank}
+    for cell, rank in RANKS.items()
+]
 _STUDY: dict[str, Any] = {
     "kind": "experience",
     "id": "example",
@@ -41,7 +50,7 @@ _STUDY: dict[str, Any] = {
 
 
 def study_with(**changes: object) -> dict[str, Any]:
-    """Give the study with some of its keys replaced; None leaves a key out."""
+    """The study with some of its keys replaced; None leaves a key out."""
     study = {**deepcopy(_STUDY), **changes}
     return {key: value for key, value in study.items() if value is not None}
 
@@ -62,3 +71,18 @@ def write_study(folder: Path, study: object, **files: str | bytes) -> Path:
         raw = text if isinstance(text, bytes) else text.encode()
         (folder / name.replace("__", ".")).write_bytes(raw)
     return folder / "study.yaml"
+
+
+def mistakes_of(path: Path, **settings: object) -> list[str]:
+    """What is wrong with a study or its analysis, with paths as from the study's folder."""
+    with pytest.raises(QuemError) as caught:
+        quem.analyze(quem.load_study(path), **settings)
+    return [str(mistake).replace(f"{path.parent}/", "") for mistake in caught.value.mistakes]
+
+
+def ranks_of(path: Path) -> dict[Cell, float]:
+    """The ranks that a study holds, by judge, problem, and solver."""
+    table = quem.load_study(path, kind="experience").rankings
+    assert table is not None
+    rows = table[["judge", "problem", "solver", "rank"]].dropna().to_numpy()
+    return {(str(judge), str(problem), str(solver)): rank for judge, problem, solver, rank in rows}

@@ -126,7 +126,7 @@ class Served:
         lines = self.printed = []
         for line in self.process.stdout:
             lines.append(line.rstrip())
-            if line.startswith("Dashboard"):
+            if line.startswith("Dashboard") and not self.port:
                 self.port = int(line.partition("http://")[2].split(":")[1].split("/")[0])
             if len(lines) >= expected:
                 break

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from quem.lists.ragged import Ragged
 from quem.lists.registry import is_own, read_items
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from quem.lists.measure import Measure, Outcome
     from quem.lists.names import Chosen
     from quem.lists.registry import Items
+
+Query = TypeVar("Query", bound=Hashable)
 
 _NOTHING: Items = {}
 _TOO_LARGE = "scores or true values are too large to compute with"
@@ -105,8 +107,8 @@ class Scores:
 
 
 def evaluate(
-    run: Mapping[Any, Items],
-    truth: Mapping[Any, Items],
+    run: Mapping[Query, Items],
+    truth: Mapping[Query, Items],
     measures: Chosen | Iterable[Chosen],
     *,
     ties: Ties = "expected",
@@ -239,7 +241,7 @@ def _check(run: object, truth: object, ties: str) -> None:
 def _parts(
     run: Mapping[Any, Items],
     truth: Mapping[Any, Items],
-    queries: list[Hashable],
+    queries: Sequence[Hashable],
     ties: Ties,
 ) -> Iterator[tuple[slice, Lists]]:
     """Read the queries part by part; each part has about as many items as are read at once."""
@@ -260,7 +262,7 @@ def _parts(
 
 
 def _read(
-    lists: Mapping[Any, Items], queries: list[Hashable], *, best_first: bool
+    lists: Mapping[Any, Items], queries: Sequence[Hashable], *, best_first: bool
 ) -> tuple[list[dict[Hashable, float]], list[bool]]:
     """Make each list into a dict, and say which have scores."""
     plain = [lists.get(query, _NOTHING) for query in queries]

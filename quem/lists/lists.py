@@ -103,7 +103,7 @@ class Lists:
         cls,
         run: list[dict[Hashable, float]],
         truth: list[dict[Hashable, float]],
-        queries: list[Hashable],
+        queries: Sequence[Hashable],
         ties: Ties,
         scored: NDArray[np.bool_],
     ) -> Lists:
@@ -319,7 +319,9 @@ def _places(
 
 
 def _read(
-    run: list[dict[Hashable, float]], truth: list[dict[Hashable, float]], queries: list[Hashable]
+    run: list[dict[Hashable, float]],
+    truth: list[dict[Hashable, float]],
+    queries: Sequence[Hashable],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Read scores and true values; it is quickest to read each query in one go."""
     try:
@@ -336,7 +338,9 @@ def _read(
 
 
 def _refuse(
-    run: list[dict[Hashable, float]], truth: list[dict[Hashable, float]], queries: list[Hashable]
+    run: list[dict[Hashable, float]],
+    truth: list[dict[Hashable, float]],
+    queries: Sequence[Hashable],
 ) -> None:
     mistakes = [*_no_numbers(run, queries, "score"), *_no_numbers(truth, queries, "true value")]
     if mistakes:
@@ -344,7 +348,7 @@ def _refuse(
 
 
 def _no_numbers(
-    lists: list[dict[Hashable, float]], queries: list[Hashable], what: str
+    lists: list[dict[Hashable, float]], queries: Sequence[Hashable], what: str
 ) -> Iterable[str]:
     """Name every query with a score that is none; its first such item."""
     for query, items in zip(queries, lists, strict=True):

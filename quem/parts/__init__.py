@@ -43,6 +43,6 @@ PARTS: tuple[Part[Any], ...] = (
 def analyze_experience(study: Study, **settings: object) -> ExperienceResult:
     """Analyze a study of kind ``experience`` with all parts (see `quem.analyze`)."""
     from quem.method.analysis import analyze
-    from quem.parts.result import ExperienceResult
+    from quem.parts.result import result_with
 
-    return ExperienceResult.of(analyze(study, PARTS, **settings), PARTS)
+    return result_with(analyze(study, PARTS, **settings), PARTS)

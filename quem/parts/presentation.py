@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def presentation() -> Presentation[Any]:
+def presentation() -> Presentation[ExperienceFindings]:
     """How the results of the kind are shown, with all parts."""
     from quem.parts import PARTS
 

@@ -29,14 +29,6 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
     findings: ExperienceFindings
     kind = "experience"
 
-    @classmethod
-    def of(cls, core: Core, parts: Sequence[Part[Any]]) -> ExperienceResult:
-        """Let the parts look at what the method found."""
-        found = {part: of for part in parts if (of := part.find(core)) is not None}
-        findings = ExperienceFindings(core, found)
-        warnings = (*find_warnings(core), *findings.of_parts("warn"))
-        return cls(replace(findings, warnings=warnings))
-
     def __repr__(self) -> str:
         """One line; `summary` says more."""
         texts = [f"{one.name} {one.value or 'no years'}" for one in self.findings.statements]
@@ -47,7 +39,7 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
         return self.summary()
 
     @staticmethod
-    def presentation() -> Presentation[Any]:
+    def presentation() -> Presentation[ExperienceFindings]:
         """How the results are shown."""
         from quem.parts.presentation import presentation
 
@@ -110,3 +102,11 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
         """One row per judged solution; None for averages computed elsewhere, and for decisions."""
         cells = self.core.cells
         return self.table("ranks") if cells and cells.has_ranks else None
+
+
+def result_with(core: Core, parts: Sequence[Part[Any]]) -> ExperienceResult:
+    """The result of what the method found, with what the parts find in it."""
+    found = {part: of for part in parts if (of := part.find(core)) is not None}
+    findings = ExperienceFindings(core, found)
+    warnings = (*find_warnings(core), *findings.of_parts("warn"))
+    return ExperienceResult(replace(findings, warnings=warnings))

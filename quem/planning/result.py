@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from quem.planning.settings import COMPONENTS
 from quem.report.result import BaseResult
@@ -84,7 +84,7 @@ class PlanResult(BaseResult["PlanFindings"]):
         return f"<PlanResult: ± {of.half_width:.2f} {self.findings.unit} with {of.design}>"
 
     @staticmethod
-    def presentation() -> Presentation[Any]:
+    def presentation() -> Presentation[PlanFindings]:
         """How the results are shown."""
         from quem.planning.presentation import PRESENTATION
 

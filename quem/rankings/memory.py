@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import yaml
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from quem.io.delimited import Delimited
 
+_Id = TypeVar("_Id", bound=Hashable)  # text or number
 _NAME = "rankings"
 _FILE = "rankings.csv"
 _SOURCES = {"long": Rankings, "decisions": Decisions, "averages": PrintedAverages}
@@ -39,7 +40,7 @@ _PEOPLE = re.compile(r"\bsubjects\b(?:\[\d+\])?")
 def study(
     rankings: object,
     *,
-    people: Mapping[Any, Any] | Iterable[Mapping[str, Any]],
+    people: Mapping[_Id, object] | Iterable[Mapping[str, object] | str],
     systems: Iterable[object] = (),
     judges: Iterable[object] | None = None,
     title: str = "",

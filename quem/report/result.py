@@ -29,6 +29,7 @@ class WarningFindings(Protocol):
 
 
 Findings = TypeVar("Findings", bound=WarningFindings)
+Findings_co = TypeVar("Findings_co", bound=WarningFindings, covariant=True)
 
 
 Drawers: TypeAlias = "Mapping[str, Callable[[Findings], Figure | None]]"
@@ -55,7 +56,7 @@ class Presentation(Generic[Findings]):
         return self._figures() if callable(self._figures) else self._figures
 
 
-class BaseResult(ABC, Generic[Findings]):
+class BaseResult(ABC, Generic[Findings_co]):
     """The result of an analysis.
 
     Parameters
@@ -66,11 +67,11 @@ class BaseResult(ABC, Generic[Findings]):
 
     kind: ClassVar[str]
     template: ClassVar[str] = ""  # of the report, where it is not the kind's own
-    findings: Findings
+    findings: Findings_co
 
     @staticmethod
     @abstractmethod
-    def presentation() -> Presentation[Any]:
+    def presentation() -> Presentation[Findings_co]:
         """Say how results of this kind are shown."""
 
     @property

@@ -93,7 +93,7 @@ def _undefined_scores(of: Evaluation, table: ScoreTable) -> Iterator[str]:
     said = []
     for at in np.flatnonzero(undefined.any(axis=(0, 1))).tolist():
         system, query = np.argwhere(undefined[:, :, at])[0].tolist()
-        reasons = computed(table.measures[at], of.scored.lists(system))[1]
+        reasons = computed(of.scored.measures[at], of.scored.lists(system))[1]
         why = next((f" ({reason})" for where, reason in reasons if where[query]), "")
         n = int(undefined[:, :, at].any(axis=0).sum())
         said.append(f"{table.columns[at]} for {_of_all(n, len(table.queries))}{why}")

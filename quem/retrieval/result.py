@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from quem.studyfile.retrieval import RetrievalSettings
 from quem.wording import format_count, format_number, format_percent, join_words, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pandas as pd
 
@@ -62,7 +62,8 @@ def _with_k(of: Evaluation, table: ScoreTable) -> Section:
     """Each measure in a line, without k and with it, as in ProCAKE's documentation."""
     columns = [(system, k) for system in table.order for k in (None, *of.settings.k)]
     rows = []
-    for _, group in groupby(enumerate(table.measures), lambda one: _without_k(one[1])):
+    measures = enumerate(cast("Sequence[Measure]", table.measures))
+    for _, group in groupby(measures, lambda one: _without_k(one[1])):
         at = {dict(measure.values).get("k"): at for at, measure in group}
         means = (
             format_number(table.means.mean[system, at[k]], 4) if k in at else "–"

@@ -129,8 +129,8 @@ class _Examined:
             names = [one.name for one in self.evidence.measures]
             measure = names.index(self.table.columns[self.claim.measure])
             yield self._judges(self.evidence, systems, measure)
-            yield from self._unjudged(self.evidence, systems)
-            yield self._ties(self.evidence, systems)
+            yield from self._unjudged(self.evidence, systems, self.evidence.measures[measure])
+            yield self._ties(self.evidence, systems, self.evidence.measures[measure])
         yield self._others()
         if self.evidence and (references := self.evidence.human_reference):
             yield self._humans(references, systems[0], measure)
@@ -206,8 +206,9 @@ class _Examined:
             return Line(_JUDGES, "open", f"{text}; {len(apart)} are few")
         return Line(_JUDGES, self._bounded(sample.low, sample.high), text)
 
-    def _unjudged(self, evidence: Scored, systems: Sequence[int]) -> Iterator[Line]:
-        measure = self.table.measures[self.claim.measure]
+    def _unjudged(
+        self, evidence: Scored, systems: Sequence[int], measure: Measure
+    ) -> Iterator[Line]:
         values = self.table.values[:, :, self.claim.measure]
         now = values[self.claim.a] - values[self.claim.b]
         found = find_unjudged(evidence, systems, measure, now)
@@ -237,8 +238,7 @@ class _Examined:
         more = ", ..." if n > _NAMED else ""
         return f"; judge {these} to settle it, if {none} relevant: {named}{more}"
 
-    def _ties(self, evidence: Scored, systems: Sequence[int]) -> Line:
-        measure = self.table.measures[self.claim.measure]
+    def _ties(self, evidence: Scored, systems: Sequence[int], measure: Measure) -> Line:
         ends, tied = [], 0
         for at, system in zip(self.claim[:2], systems, strict=True):
             lists = evidence.lists(system)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -54,13 +54,25 @@ class Origin:
     settings: dict[str, str] = field(default_factory=dict)  # those on which scores depend
 
 
+class Measured(Protocol):
+    """What systems are scored by."""
+
+    @property
+    def name(self) -> str:
+        """As it is spelled."""
+
+    @property
+    def better(self) -> str:
+        """Which scores are better: higher or lower."""
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreTable:
     """Scores of systems on queries, with their means, intervals, and tests."""
 
     systems: tuple[str, ...]  # ids
     queries: tuple[str, ...]  # the ids of those that can be scored
-    measures: tuple[Any, ...]  # objects with `name` and `better`; the first is the headline
+    measures: tuple[Measured, ...]  # the first is the headline
     values: Floats  # of shape (systems, queries, measures): NaN where a score is undefined
     inference: Inference = field(default_factory=Inference)
     nouns: Nouns = field(default_factory=Nouns)

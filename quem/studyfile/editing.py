@@ -194,6 +194,7 @@ class _Splices:
 
     text: str
     pieces: list[tuple[int, int, str]] = field(default_factory=list)
+    in_braces: bool = False  # whether the mapping is, that holds what is changed
 
     def flow(self, value: Any) -> str:  # noqa: ANN401  whatever YAML holds
         """Write a value on one line, as JSON in a file that is JSON."""
@@ -237,6 +238,7 @@ def _spliced(text: str, change: Change) -> str:
     colon: yaml.Node | None = None
     for depth, key in enumerate(change.loc):
         if isinstance(node, yaml.MappingNode):
+            splices.in_braces = bool(node.flow_style)
             pair = next((p for p in node.value if p[0].value == key), None)
             if pair is None:
                 _add_key(splices, node, change.loc[depth:], change)
@@ -309,7 +311,7 @@ def _lines(splices: _Splices, loc: Loc, change: Change, column: int) -> list[str
 def _fill(splices: _Splices, colon: yaml.Node, node: yaml.Node, loc: Loc, change: Change) -> None:
     """Write keys or items below a key that holds nothing, or behind it inside a line."""
     place = colon.start_mark.index
-    if splices.text[splices.start_of_line(place) : place].strip():
+    if splices.in_braces or splices.text[splices.start_of_line(place) : place].strip():
         _replace_empty(splices, colon, node, f" {splices.flow(_made(loc, change))}")
         return
     if node.end_mark.index > node.start_mark.index:

@@ -157,7 +157,8 @@ class Subject(StudyPart):
     )
     reuse: bool = Field(
         default=False,
-        description="Whether they agreed to be in a [reference panel](../how-to/machines.md#reuse-people-in-a-panel).",
+        description="Whether they agreed to be in a"
+        " [reference panel](../how-to/machines.md#reuse-people-in-a-panel).",
     )
 
 
@@ -582,7 +583,8 @@ class ExperienceSpec(SessionSpec):
     )
     panel: PanelSource | None = Field(
         None,
-        description="The [reference panel](../how-to/machines.md#reuse-people-in-a-panel) of the subjects.",
+        description="The [reference panel](../how-to/machines.md#reuse-people-in-a-panel)"
+        " of the subjects.",
     )
     withheld: Annotated[tuple[SolverId, ...], OneOrMore] = Field(
         (), description="Solvers who were ranked but are not in the result."

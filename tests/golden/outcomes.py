@@ -9,14 +9,11 @@ import math
 import re
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from click.testing import CliRunner
 
 from quem.cli import main
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STUDIES = Path(__file__).resolve().parents[2] / "studies"
 DATA = STUDIES.parents[1] / "shared" / "data"
@@ -162,38 +159,31 @@ def kept(name: str) -> dict[str, Any]:
 
 def departures(name: str, was: dict[str, Any], now: dict[str, Any], *, most: int = 20) -> str:
     """Where an outcome departs from what was kept: a line for each key or column."""
-    lines: dict[str, list[str]] = {}
-    for place in {**was, **now}:
-        for at, old, new in _unlike(place, was.get(place, _GONE), now.get(place, _GONE)):
-            line = f"{name}: {at}: was {_short(old)}, is {_short(new)}"
-            lines.setdefault(re.sub(r"\[\d+\]", "[]", at), []).append(line)
-    shown = [
-        each[0] + (f" (and {len(each) - 1} more)" if len(each) > 1 else "")
-        for each in list(lines.values())[:most]
+    lines = [
+        f"{name}: {place}{at}: was {_short(old)}, is {_short(new)}"
+        for place in {**was, **now}
+        for at, old, new in [_unlike(was.get(place, _GONE), now.get(place, _GONE))]
+        if at is not None
     ]
     more = [f"{name}: and {len(lines) - most} more keys or columns"] if len(lines) > most else []
-    return "\n".join(shown + more)
+    return "\n".join(lines[:most] + more)
 
 
-def _unlike(place: str, was: Any, now: Any) -> Iterator[tuple[str, Any, Any]]:  # noqa: ANN401  JSON
-    if isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
-        for at, (old, new) in enumerate(zip(was, now, strict=True)):
-            yield from _unlike(f"{place}[{at}]", old, new)
-    elif isinstance(was, dict) and isinstance(now, dict):
-        for key in {**was, **now}:
-            yield from _unlike(f"{place}.{key}", was.get(key, _GONE), now.get(key, _GONE))
-    elif isinstance(was, list) and isinstance(now, list):
-        removed, added = ([x for x in a if x not in b] for a, b in ((was, now), (now, was)))
-        yield f"{place} ({len(was)} values, now {len(now)})", removed, added
-    elif not _alike(was, now):
-        yield place, was, now
-
-
-def _alike(was: Any, now: Any) -> bool:  # noqa: ANN401  JSON
-    numbers = all(isinstance(one, int | float) and not isinstance(one, bool) for one in (was, now))
-    if numbers:
-        return math.isclose(was, now, rel_tol=1e-9, abs_tol=1e-12)
-    return type(was) is type(now) and bool(was == now)
+def _unlike(was: Any, now: Any, at: str = "") -> tuple[str | None, Any, Any]:  # noqa: ANN401  JSON
+    """The first place where two values differ, with both; None where there is none."""
+    same = type(was) is type(now)
+    if same and isinstance(was, list | dict) and len(was) == len(now):
+        keys = range(len(was)) if isinstance(was, list) else {**was, **now}
+        for key in keys:
+            of = (was[key], now[key]) if isinstance(was, list) else (was.get(key), now.get(key))
+            if (found := _unlike(*of, f"{at}[{key}]"))[0] is not None:
+                return found
+        return None, was, now
+    if all(isinstance(one, int | float) and not isinstance(one, bool) for one in (was, now)):
+        same = math.isclose(was, now, rel_tol=1e-9, abs_tol=1e-12)
+    else:
+        same = same and was == now
+    return None if same else at, was, now
 
 
 def _short(value: Any) -> str:  # noqa: ANN401  JSON

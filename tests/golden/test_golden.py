@@ -21,21 +21,15 @@ def test_each_file_has_its_run() -> None:
 
 def test_departures_are_named() -> None:
     """Keys and columns that left, came, or changed, each once, and no more of them than wanted."""
-    was = {"a[0].x": 1.0, "a[1].x": 1.0, "b": [1, 2], "c": ["y", "z"], "d": 1, "e": True}
-    now = {"a[0].x": 1.0 + 1e-10, "b": [1, 2.001], "c": ["z"], "d": "1", "e": 1, "f": None}
+    was = {"a": 1.0, "b": [1, 2, {"x": 3}], "c": ["y", "z"], "d": 1, "e": True}
+    now = {"b": [1, 2, {"x": 3.001}], "c": ["z"], "d": 1 + 1e-10, "e": 1, "f": None}
     wanted = [
-        'it: a[1].x: was 1.0, is "nothing"',
-        "it: b[1]: was 2, is 2.001",
-        'it: c (2 values, now 1): was ["y"], is []',
-        'it: d: was 1, is "1"',
+        'it: a: was 1.0, is "nothing"',
+        "it: b[2][x]: was 3, is 3.001",
+        'it: c: was ["y", "z"], is ["z"]',
         "it: e: was true, is 1",
         'it: f: was "nothing", is null',
     ]
     assert departures("it", was, now).splitlines() == wanted
-    assert departures("it", was, now, most=5).splitlines() == [
-        *wanted[:5],
-        "it: and 1 more keys or columns",
-    ]
-    assert departures("it", was, {**was, "a[0].x": 2, "a[1].x": 3}) == (
-        "it: a[0].x: was 1.0, is 2 (and 1 more)"
-    )
+    more = "it: and 1 more keys or columns"
+    assert departures("it", was, now, most=4).splitlines() == [*wanted[:4], more]

@@ -122,7 +122,6 @@ def texts_of(text: str | tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
 
 
 def is_of_scripts(message: Message) -> bool:
-    """Whether a script uses a text."""
     return any(name.endswith(".js") for name, _ in message.locations)
 
 
@@ -135,7 +134,6 @@ def _read(code: str) -> Catalog:
 
 
 def update() -> None:
-    """Bring all catalogs to the texts of the code."""
     wanted = extracted()
     for code, name in LANGUAGES.items():
         if code == ENGLISH:
@@ -162,18 +160,15 @@ class _Words(HTMLParser):
         self.inside: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Look at the attributes that are read out."""
         self.texts += (value or "" for name, value in attrs if name in self._ATTRIBUTES)
         if tag in self._NO_PROSE:
             self.inside.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave what is no prose."""
         if tag in self.inside:
             self.inside.remove(tag)
 
     def handle_data(self, data: str) -> None:
-        """Take a text."""
         if not self.inside:
             self.texts.append(data)
 
@@ -206,7 +201,6 @@ def plain_words(template: str) -> Iterator[str]:
 
 
 def main() -> int:
-    """Check, or update; gives the exit code."""
     if "--update" in sys.argv[1:]:
         update()
     compile_texts(LOCALES)

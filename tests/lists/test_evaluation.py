@@ -38,7 +38,7 @@ def test_forms_of_ground_truth(truth: Any) -> None:  # noqa: ANN401  any form
 
 def test_queries_and_means() -> None:
     """The ground truth names the queries; a mean is over those where a measure is defined."""
-    run = {"other": ["a"], 1: ["x", "a"], 2: ["a"], 4: []}
+    run: dict[Any, list[str]] = {"other": ["a"], 1: ["x", "a"], 2: ["a"], 4: []}
     truth: dict[int, list[str]] = {1: ["a"], 2: ["a"], 3: ["a"], 4: []}
     scores = measures.evaluate(run, truth, ["RR", "hits_norm", "kendall"])
     assert (scores.queries, scores.ignored, len(scores)) == ((1, 2, 3, 4), ("other",), 4)

@@ -182,7 +182,7 @@ _CASES = "abcdefgh"
 def _unjudged(table: ScoreTable, a: int, b: int, column: int = 0) -> Unjudged:
     assert table.evidence
     now = table.values[a, :, column] - table.values[b, :, column]
-    found = find_unjudged(table.evidence, (a, b), table.measures[column], now)
+    found = find_unjudged(table.evidence, (a, b), table.evidence.measures[column], now)
     assert found is not None
     return found
 

@@ -25,7 +25,7 @@ def _refused(*given: object, **settings: object) -> str:
 def test_two_studies_are_one_table(tmp_path: Path) -> None:
     one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
     two = write_retrievers(tmp_path, "two", {"a": 0.5, "c": 0.5}, seed=3)
-    first, second = quem.load_study(one), quem.load_study(two)
+    first, second = (quem.load_study(path, kind="retrieval") for path in (one, two))
     table = quem.compare(first, second).findings.table
     assert table.labels == ("a (one)", "b", "a (two)", "c")
     alone = [quem.analyze(study).findings.table.values for study in (first, second)]
@@ -55,7 +55,7 @@ def test_what_does_not_fit_is_refused(
     """Another truth, other queries, measures, or settings are named with place and remedy."""
     one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
     two = write_retrievers(tmp_path, "two", {"c": 0.5}, seed=3, **changed)
-    studies = [quem.load_study(path) for path in (one, two)]
+    studies = [quem.load_study(path, kind="retrieval") for path in (one, two)]
     assert _refused(*studies).replace(f"{tmp_path}/", "").startswith(message)
     if remedy:
         table = quem.compare(*studies, **remedy).findings.table

@@ -8,7 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from quem.errors import QuemError
@@ -24,6 +24,8 @@ from quem.studyfile.editing import (
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    Change = ListChange | ValueChange
 
 STUDY = """\
 # A study of ours.
@@ -49,128 +51,14 @@ organizer: {name: Me}
 rankings: {from: store}
 # the end
 """
-FLOW = "systems: [{id: a}, {id: b},\n  {id: c}]\nproblems: [{id: P1}]\njudging: {}\n"
-
-
-def content(text: str) -> Any:  # noqa: ANN401  whatever YAML holds
-    """What a study file says."""
-    return parse_document(text, "study.yaml").content
-
-
-def test_lines_that_are_not_meant_stay() -> None:
-    """A change of one value changes one line, and a comment stays where it is."""
-    new = edited(STUDY, [ValueChange(("problems", 0, "title"), "Row 7")])
-    before, after = STUDY.split("\n"), new.split("\n")
-    assert [(a, b) for a, b in zip(before, after, strict=True) if a != b] == [
-        ('  - {id: P1, title: "x: y"}   # first', '  - {id: P1, title: "Row 7"}   # first')
-    ]
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("mark", ["", "\ufeff"])
-def test_line_ends_and_marks_stay(end: str, mark: str) -> None:
-    """A file of Windows stays one."""
-    text = mark + STUDY.replace("\n", end)
-    new = edited(text, [ListChange(("judges",), added=({"id": "J1", "name": "Zoë"},))])
-    assert new.startswith(mark + "# A study")
-    assert new.count("\n") == text.count("\n") + 1
-    assert new.count("\r") == (new.count("\n") if end == "\r\n" else 0)
-    assert f'judges:   # none yet{end}  - {{id: J1, name: "Zoë"}}{end}' in new
-
-
-LINES = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
-VALUES: st.SearchStrategy[Any] = st.one_of(
-    LINES,
-    st.integers(0, 99),
-    st.sampled_from(["yes", "null", "~", "1e3", "a: b", "- x", "#no", "2027-01-31", '"', "'", "{"]),
-)
-ITEMS = st.dictionaries(st.sampled_from(["id", "name", "experience"]), VALUES, min_size=1)
-LISTS = ["problems", "judges", "subjects", "systems"]
-
-
-@st.composite
-def changes_of(draw: st.DrawFn) -> list[ListChange | ValueChange]:
-    """Some changes, each of which fits what the file says then."""
-    text = draw(st.sampled_from([STUDY, FLOW]))
-    made: list[ListChange | ValueChange] = []
-    for _ in range(draw(st.integers(1, 4))):
-        now = content(edited(text, made))
-        name = draw(st.sampled_from(LISTS))
-        size = len(now.get(name) or [])
-        kind = draw(st.sampled_from(["list", "value", "key"]))
-        if kind == "list":
-            removed = draw(st.sets(st.sampled_from(range(size)))) if size else set()
-            added = tuple(draw(st.lists(ITEMS, max_size=3)))
-            made.append(ListChange((name,), frozenset(removed), added))
-        elif kind == "value" and size:
-            index = draw(st.integers(0, size - 1))
-            made.append(
-                ValueChange((name, index, draw(st.sampled_from(["id", "name"]))), draw(VALUES))
-            )
-        else:
-            made.append(
-                ValueChange(("organizer", draw(st.sampled_from(["name", "email"]))), draw(VALUES))
-            )
-    return [*made, ValueChange(("title",), text)]
-
-
-@given(changes_of())
-def test_what_is_meant_is_what_comes_out(changes: list[ListChange | ValueChange]) -> None:
-    """The content is what the changes say; every comment, and every line of another key, stays."""
-    last = changes.pop()
-    assert isinstance(last, ValueChange)
-    text = last.value
-    new = edited(text, changes)
-    wanted = content(text)
-    for change in changes:
-        parent = wanted
-        for key in change.loc[:-1]:
-            parent = parent.setdefault(key, {}) if isinstance(parent, dict) else parent[key]
-        key = change.loc[-1]
-        if isinstance(change, ValueChange):
-            parent[key] = plain_value(change.value)
-        elif change.removed or change.added:
-            items = parent.get(key) or []
-            kept = [item for at, item in enumerate(items) if at not in change.removed]
-            parent[key] = kept + [plain_value(item) for item in change.added]
-    assert content(new) == wanted
-    comments = re.findall(r"# .*", text)
-    assert all(comment in new for comment in comments)
-    touched = {change.loc[0] for change in changes}
-    for key in {"kind", "title", "rankings", "judging"} - touched:
-        lines = [line for line in text.split("\n") if line.startswith(f"{key}:")]
-        assert all(line in new.split("\n") for line in lines)
-
-
-VALID = "id: x\nproblems: [{id: P1}]\njudges: []\nsystems: [{id: a}]\nrankings: {from: store}\n"
-
-
-def test_a_study_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
-    """A new text that is no study, or a file that changed meanwhile, is refused; it stays then."""
-    path = tmp_path / "study.yaml"
-    path.write_text(VALID)
-    path.chmod(0o640)
-    before, text = read_bytes(path)
-    with pytest.raises(QuemError, match=r"study\.yaml:2"):
-        replace_study(path, before, text.replace("id: P1", "idd: P1"))
-    assert path.read_text() == VALID
-    replace_study(path, before, edited(text, [ValueChange(("title",), "New")]))
-    assert path.read_text() == VALID + "title: New\n"
-    assert path.stat().st_mode & 0o777 == 0o640
-    with pytest.raises(QuemError, match="was changed meanwhile"):
-        replace_study(path, before, text)
-    assert [file.name for file in tmp_path.iterdir()] == ["study.yaml"]
-
-
-ONE = {"problem": "P1", "solver": "S1", "words": "Claude", "decision": "redact"}
-TWO = {"words": 'it\'s: "4.1" #1 {é}', "decision": "accept"}
 LAYOUTS = {
+    "all": STUDY,
+    "flow": "systems: [{id: a}, {id: b},\n  {id: c}]\nproblems: [{id: P1}]\njudging: {}\n",
     "no section": "id: x\ntitle: y # why\n",
     "no line end": "id: x",
     "an empty section": "id: x\njudging:\nseed: 1\n",
     "an empty section with a note": "judging:  # later\nid: x\n",
     "braces": "id: x\njudging: {briefing: b.md}  # note\nmore: 1\n",
-    "empty braces": "id: x\njudging: {}\n",
     "braces with the key": "judging: {reviewed: [], repeat: 1}  # note\n",
     "braces over lines": "judging: {\n  repeat: 1,  # twice\n}\nid: x\n",
     "lines": "id: x\njudging:\n  briefing: b.md   # read first\n\n# then\nsubjects:\n- {id: S1}\n",
@@ -178,80 +66,128 @@ LAYOUTS = {
     "a text over lines": "judging:\n  note: |\n    one\n    two\nid: x\n",
     "an empty list": "judging:\n  reviewed: []  # none\n  repeat: 1\n",
     "an empty key": "judging:\n  reviewed:\n  repeat: 1\n",
-    "a list": (
-        "judging:\n  reviewed:\n  # first\n  - {words: Old, decision: accept}  # said Ann\n"
-        "  repeat: 1\n"
-    ),
-    "a list of lines": (
-        "judging:\n  reviewed:\n    - words: Old\n      decision: accept  # said Ann\n"
-        "    # the other\n    - {words: Older, decision: accept}\n  repeat: 1  # twice\n"
-    ),
+    "a list": "judging:\n  reviewed:\n  # first\n  - {words: Old}  # said Ann\n  repeat: 1\n",
+    "a list of lines": "judging:\n  reviewed:\n    - words: Old\n      id: a  # said Ann\n"
+    "    # the other\n    - {words: Older, id: b}\n  repeat: 1  # twice\n",
     "a list at the end": "judging:\n  reviewed:\n  - {words: Old, decision: accept}",
     "JSON": '{"id": "x", "judging": {"repeat": 1},\n "subjects": []}',
     "JSON without": '{\n "id": "x"\n}\n',
     "other line ends": "id: 'a\u2028 b\u0085 c 😀'\njudging:\n  repeat: 1  # 😀\n",
-}  # fmt: skip
+}
+TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=12)
+ODD = ["yes", "null", "~", "1e3", "a: b", "- x", "#no", "2027-01-31", '"', "'", "{"]
+VALUES: st.SearchStrategy[Any] = st.one_of(TEXTS, st.integers(0, 99), st.sampled_from(ODD))
+ITEMS = st.dictionaries(st.sampled_from(["id", "name", "words"]), VALUES, min_size=1)
+LISTS = [("problems",), ("judges",), ("subjects",), ("systems",), ("judging", "reviewed")]
 
 
-def decided(text: str, entries: list[dict[str, str]]) -> str:
-    """The text with these decisions about words."""
-    section = content(text).get("judging") or {}
-    held = section.get("reviewed") or []
-    gone = frozenset(at for at, entry in enumerate(held) if entry not in entries)
-    added = tuple(entry for entry in entries if entry not in held)
-    return edited(text, [ListChange(("judging", "reviewed"), gone, added)])
+def content(text: str) -> Any:  # noqa: ANN401  whatever YAML holds
+    """What a study file says."""
+    return parse_document(text, "study.yaml").content
 
 
-@pytest.mark.parametrize("text", LAYOUTS.values(), ids=LAYOUTS)
-def test_decisions_in_every_layout(text: str) -> None:
-    """Added, changed and taken back; each comment stays."""
-    before = content(text)
-    section = before.get("judging") or {}
-    old = section.get("reviewed") or []
-    for entries in ([*old, ONE], [*old, ONE, TWO], [*old[1:], TWO], [TWO]):
-        after = decided(text, entries)
-        now = content(after)
-        assert now["judging"].pop("reviewed") == entries
-        rest = {key: value for key, value in section.items() if key != "reviewed"}
-        assert now == {**before, "judging": rest}
-        assert all(comment in after for comment in re.findall(r"#.*", text)), after
-        assert decided(after, entries) == after
-        none = content(decided(after, [])).get("judging") or {}
-        assert not none.get("reviewed")
-        if text.startswith("{"):
-            json.loads(after)
+def at(tree: Any, loc: tuple[Any, ...]) -> Any:  # noqa: ANN401  the same
+    """What is at a place, if anything is."""
+    for key in loc:
+        tree = (tree or {}).get(key) if isinstance(key, str) else tree[key]
+    return tree
 
 
-@given(st.sampled_from(sorted(LAYOUTS)), st.data())
-def test_any_words(layout: str, data: st.DataObject) -> None:
-    """Whatever the words are, they are read as they were written, also after others went."""
-    words = st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=8)
-    entry = st.fixed_dictionaries(
-        {"words": words, "decision": st.sampled_from(["accept", "redact"])}
-    )
-    entries = data.draw(st.lists(entry, max_size=4, unique_by=lambda entry: entry["words"]))
-    text = decided(LAYOUTS[layout], entries)
-    for _ in range(2):
-        entries = data.draw(st.lists(st.sampled_from(entries), unique_by=str)) if entries else []
-        text = decided(text, entries)
-        read = (content(text).get("judging") or {}).get("reviewed") or []
-        assert sorted(map(str, read)) == sorted(map(str, entries))
+@st.composite
+def changes_of(draw: st.DrawFn, text: str) -> list[Change]:
+    """Some changes, each of which fits what the file says then."""
+    made: list[Change] = []
+    for _ in range(draw(st.integers(1, 4))):
+        loc = draw(st.sampled_from(LISTS))
+        places = range(len(at(content(edited(text, made)), loc) or ()))
+        kind = draw(st.sampled_from(["list", "list", "key", "value"]))
+        if kind == "list":
+            removed = draw(st.sets(st.sampled_from(places))) if places else set()
+            made.append(
+                ListChange(loc, frozenset(removed), tuple(draw(st.lists(ITEMS, max_size=3))))
+            )
+        elif kind == "value" and places:
+            key = draw(st.sampled_from(["id", "name"]))
+            made.append(ValueChange((*loc, draw(st.sampled_from(places)), key), draw(VALUES)))
+        else:
+            key = draw(st.sampled_from(["name", "email"]))
+            made.append(ValueChange(("organizer", key), draw(VALUES)))
+    return made
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions are another matter there")
-def test_a_link_stays_one_and_what_may_not_be_written_is_not(
+def changed(tree: Any, change: Change) -> None:  # noqa: ANN401  the same
+    """Change what a study file says as its text is to be changed."""
+    *above, key = change.loc
+    for one in above:
+        if isinstance(one, str) and not tree.get(one):
+            tree[one] = {}
+        tree = tree[one]
+    if isinstance(change, ValueChange):
+        tree[key] = plain_value(change.value)
+    else:
+        kept = [one for n, one in enumerate(tree.get(key) or ()) if n not in change.removed]
+        tree[key] = kept + [plain_value(item) for item in change.added]
+
+
+def without_empty(tree: Any) -> Any:  # noqa: ANN401  the same
+    """No list or section means an empty one."""
+    if isinstance(tree, dict):
+        pruned = {key: without_empty(value) for key, value in tree.items()}
+        return {key: value for key, value in pruned.items() if value not in ({}, [], None)}
+    return tree
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_what_is_meant_is_what_comes_out(layout: str, data: st.DataObject) -> None:
+    """The content is what the changes say; comments, line ends, and other keys' lines stay."""
+    plain = LAYOUTS[layout]
+    mark = data.draw(st.sampled_from(["", "\ufeff"]))
+    end = data.draw(st.sampled_from(["\n", "\r\n"] if "\n" in plain else ["\n"]))
+    text = mark + plain.replace("\n", end)
+    changes = data.draw(changes_of(text))
+    new = edited(text, changes)
+    wanted = content(text)
+    for change in changes:
+        changed(wanted, change)
+    assert without_empty(content(new)) == without_empty(wanted)
+    assert new.startswith(mark)
+    assert end == "\n" or new.count("\r") == new.count("\n")
+    assert all(comment in new for comment in re.findall(r"#.*", plain))
+    touched = {change.loc[0] for change in changes}
+    lines = [line for line in text.split(end) if re.match(r"\w+:", line)]
+    untouched = [line for line in lines if line.partition(":")[0] not in touched]
+    assert set(untouched) <= set(new.split(end))
+    if layout.startswith("JSON"):
+        json.loads(new.removeprefix(mark))
+
+
+VALID = "id: x\nproblems: [{id: P1}]\njudges: []\nsystems: [{id: a}]\nrankings: {from: store}\n"
+
+
+def test_a_study_is_replaced_whole_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file behind a link changes; one that may not be written does not."""
+    """A text that is no study, a file that changed meanwhile or may not be written is refused."""
     path, link = tmp_path / "study.yaml", tmp_path / "link.yaml"
     path.write_text(VALID)
+    path.chmod(0o640)
     link.symlink_to(path.name)
     before, text = read_bytes(link)
-    replace_study(link, before, edited(text, [ValueChange(("title",), "New")]))
+    with pytest.raises(QuemError, match=r"link\.yaml:2"):
+        replace_study(link, before, text.replace("id: P1", "idd: P1"))
+    assert path.read_text() == VALID
+    new = edited(text, [ValueChange(("title",), "New")])
+    replace_study(link, before, new)
+    assert new == path.read_text() == VALID + "title: New\n"
+    assert path.stat().st_mode & 0o777 == 0o640
     assert link.is_symlink()
-    assert path.read_text() == VALID + "title: New\n"
+    with pytest.raises(QuemError, match="was changed meanwhile"):
+        replace_study(link, before, text)
     before, text = read_bytes(link)
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anything
     with pytest.raises(QuemError, match="cannot be written: Permission denied"):
-        replace_study(link, before, edited(text, [ValueChange(("title",), "Newer")]))
-    assert path.read_text() == text
+        replace_study(link, before, VALID)
+    assert path.read_text() == new
+    assert {file.name for file in tmp_path.iterdir()} == {"study.yaml", "link.yaml"}

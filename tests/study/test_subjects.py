@@ -76,32 +76,30 @@ def test_what_is_written_is_read(
 
 
 @pytest.mark.parametrize(
-    ("table", "message"),
+    ("table", "told"),
     [
-        ("name\nA\n", "subjects.csv:1: has no column id; add it"),
+        ("name\nA\n", "subjects.csv:1: has no column id"),
         ("id,experience,id\n", "subjects.csv:1:3: id: is there twice"),
         ("id,experience\nS1,x\n", "subjects.csv:2:2: experience: 'x' is not a number"),
         ("id,experience\nS1,\n", "subjects.csv:2:2: experience: is empty"),
         ("id,experience\nS1,-1\n", "subjects.csv:2:2: experience: '-1' is not a number"),
-        ("id,experience\nS1,nan\n", "is not a number"),
-        ("id,experience\n,1\n", "subjects.csv:2:1: id: is empty; add the id"),
+        ("id,experience\nS1,nan\n", "subjects.csv:2:2: experience: 'nan' is not a number"),
+        ("id,experience\n,1\n", "subjects.csv:2:1: id: is empty"),
         ("id,experience\nS1,1\nS1,2\n", "subjects.csv:3:1: id: 'S1' is on line 2 already"),
-        ("name,id,experience\nA\n", "subjects.csv:2:2: id: is empty; add the id"),
         ("id,experience\nS1,7,5\n", "subjects.csv:2: has 3 cells, but the first line 2"),
-        ("id;experience\nS1;7,5\n", "experience: '7,5' is not a number"),
-        ("id,experience,state P9\nS1,1,none\n", "there is no problem 'P9'"),
-        ("id,experience,state P1\nS1,1,lost\n", "'lost' is none of submitted"),
-        ("id,experience,seconds P1\nS1,1,x\n", "seconds P1: 'x' is not a number"),
-        ('id,experience\n"S1,1\n', "is no CSV"),
+        ("id;experience\nS1;7,5\n", "subjects.csv:2:2: experience: '7,5' is not a number"),
+        ("id,experience,state P9\nS1,1,none\n", "subjects.csv:1:3: state P9: there is no problem"),
+        ("id,experience,state P1\nS1,1,lost\n", "subjects.csv:2:3: state P1: 'lost' is none of"),
+        ("id,experience,seconds P1\nS1,1,x\n", "subjects.csv:2:3: seconds P1: 'x' is not a num"),
+        ('id,experience\n"S1,1\n', "subjects.csv:2: is no CSV"),
+        ("id,experience\nsys,1\n", "study.yaml:3:16: systems[1].id: the id 'sys' is already used"),
+        ("id,experience\nJ1,1\n", "study.yaml:4:15: judges[1].id: judge 'J1' is also a subject"),
         (None, "study.yaml:5:11: subjects: there is no file 'subjects.csv'"),
-        ("id,experience\nsys,1\n", "the id 'sys' is already used"),
-        ("id,experience\nJ1,1\n", "judge 'J1' is also a subject"),
     ],
 )
-def test_mistakes_name_the_place(tmp_path: Path, table: str | None, message: str) -> None:
-    """Each mistake with file, line, and column, and what to do."""
-    mistakes = draft_study(study(tmp_path, table)).mistakes
-    assert message in "\n".join(map(str, mistakes))
+def test_mistakes_name_the_place(tmp_path: Path, table: str | None, told: str) -> None:
+    mistake = draft_study(study(tmp_path, table)).mistakes[0]
+    assert str(mistake).removeprefix(f"{tmp_path}/").startswith(told)
 
 
 def test_before_the_session_is_closed(tmp_path: Path) -> None:
@@ -113,39 +111,40 @@ def test_before_the_session_is_closed(tmp_path: Path) -> None:
     assert "subjects to come from the solving session" in checked.output
 
 
+QUESTION = "{id: a, about: solution, kind: text, text: b}"
+
+
 @pytest.mark.parametrize(
-    ("more", "message"),
+    ("solving", "told"),
     [
-        ("solving: {uploads: [../x]}", "is not an ending"),
-        ("solving: {people: [{id: S1}, {id: S1}]}", "the id 'S1' is there twice"),
-        ("solving: {people: [{id: J1}]}", "'J1' is also a judge"),
-        ("solving: {people: [{id: sys}]}", "'sys' is also a system or another solver"),
-        ("solving: {people: [{id: a/b}]}", "solutions are files named by the id"),
-        ("solving: {questions: [{id: a, about: solution, kind: text, text: b}]}", "about: task"),
-        ("solving: {time_limit: 0}", "must be 1 or more"),
-        ("solving: {briefing: none.md}", "there is no file 'none.md'"),
+        ("uploads: [../x]", ".uploads: '/x' is not an ending"),
+        ("people: [{id: S1}, {id: S1}]", ".people[2].id: the id 'S1' is there twice"),
+        ("people: [{id: J1}]", ".people[1].id: 'J1' is also a judge"),
+        ("people: [{id: sys}]", ".people[1].id: 'sys' is also a system"),
+        ("people: [{id: a/b}]", ".people[1].id: solutions are files named by the id"),
+        (f"questions: [{QUESTION}]", ".questions: question 'a' needs about: study"),
+        ("time_limit: 0", ".time_limit: must be 1 or more"),
+        ("briefing: none.md", ".briefing: there is no file 'none.md'"),
     ],
 )
-def test_settings_of_a_session(tmp_path: Path, more: str, message: str) -> None:
-    """What they contradict is said at their place."""
-    path = study(tmp_path, None, f"{more}\n")
+def test_settings_of_a_session(tmp_path: Path, solving: str, told: str) -> None:
+    path = study(tmp_path, None, f"solving: {{{solving}}}\n")
     result = CliRunner().invoke(main, ["check", str(path)])
     assert result.exit_code == 1
-    assert message in str(result.exception)
+    assert f": solving{told}" in str(result.exception)
 
 
 def test_a_session_needs_a_table(tmp_path: Path) -> None:
     """Subjects in the study file would be rewritten by closing."""
     path = study(tmp_path, None, "solving: {}\n")
-    text = path.read_text().replace("subjects.csv", "[{id: S1, experience: 2}]")
-    path.write_text(text)
+    path.write_text(path.read_text().replace("subjects.csv", "[{id: S1, experience: 2}]"))
     assert "write subjects: subjects.csv" in str(draft_study(path).mistakes[0])
 
 
-def test_nobody_is_added_under_the_id_of_a_system(tmp_path: Path) -> None:
+@pytest.mark.parametrize("one", ["sys", "J1"])
+def test_nobody_is_added_under_the_id_of_a_system(tmp_path: Path, one: str) -> None:
     """Closing would write their solution over the system's."""
     path = study(tmp_path, None, "solving: {}\nrankings: {from: store}\n")
-    for one in ("sys", "J1"):
-        result = CliRunner().invoke(main, ["links", "people", str(path), "--add", one])
-        assert result.exit_code == 1
-        assert "is a judge or another solver" in str(result.exception)
+    result = CliRunner().invoke(main, ["links", "people", str(path), "--add", one])
+    assert result.exit_code == 1
+    assert "is a judge or another solver" in str(result.exception)

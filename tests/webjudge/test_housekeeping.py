@@ -5,33 +5,24 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-import pytest
-
 from quem.store.uploads import UploadFolder
-from tests.webjudge.sites import make_site, rank_all
+from tests.webjudge.sites import rank_all
 from webjudge.housekeeping import Housekeeping
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
+
+    import pytest
 
     from webjudge import Site
 
 LONG = 60.0
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    """A study that is judged."""
-    site = make_site(tmp_path)
-    yield site
-    site.store.close()
-
-
 def test_jobs_are_done_at_the_start_every_so_often_and_at_the_stop(site: Site) -> None:
-    """A job is done again and again; one that is rarely due is done at start and stop."""
     often, done = threading.Semaphore(0), []
     housekeeping = Housekeeping(site)
     housekeeping.add("rare", 3600, lambda: done.append("rare"))
@@ -70,34 +61,28 @@ def test_a_job_that_fails_is_told_and_holds_up_no_other(
 
 
 def test_the_log_is_emptied_into_the_file(site: Site, tmp_path: Path) -> None:
-    """After the first job and at the stop the database is whole in its one file."""
     file = site.store.place.file
     assert file is not None
+
+    def revisions() -> int:
+        copy = tmp_path / "copy.sqlite3"
+        copy.write_bytes(file.read_bytes())
+        with closing(sqlite3.connect(copy)) as connection:
+            return int(connection.execute("SELECT count(*) FROM revision").fetchone()[0])
+
     rank_all(site, "J1")
     housekeeping = Housekeeping(site)
     checked = threading.Event()
     housekeeping.add("checked", 3600, checked.set)
     housekeeping.start()
     assert checked.wait(LONG)
-    assert revisions_of_a_copy(file, tmp_path / "one.sqlite3") == 2
+    assert revisions() == 2
     rank_all(site, "J2")
     housekeeping.stop()
-    assert revisions_of_a_copy(file, tmp_path / "two.sqlite3") == 4
-
-
-def revisions_of_a_copy(file: Path, copy: Path) -> int:
-    """Count what a copy of the file alone holds."""
-    copy.write_bytes(file.read_bytes())
-    connection = sqlite3.connect(copy)
-    try:
-        count: int = connection.execute("SELECT count(*) FROM revision").fetchone()[0]
-    finally:
-        connection.close()
-    return count
+    assert revisions() == 4
 
 
 def test_uploads_that_a_kill_cut_off_are_deleted_when_they_are_old(site: Site) -> None:
-    """What may still be on its way, and what was received, stays."""
     uploads = UploadFolder(site.path)
     received, sha256, _ = uploads.receive([b"whole"], 100, 1, 100)
     whole = uploads.keep(received, sha256, ".md")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from html import unescape
@@ -10,13 +9,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.audit_log import audit_events
+from quem.errors import QuemError
 from quem.studyfile.reading import read_study
 from tests.webjudge.sites import (
     SUBJECTS,
+    SURE,
     SYSTEM,
+    audited,
+    data_of,
     enter_as,
     enter_dashboard,
+    gids,
+    put,
     rank_all,
     set_life,
     write_site,
@@ -25,7 +29,7 @@ from webjudge import create_app, open_site
 from webjudge.wording import happened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from flask import Flask
@@ -39,16 +43,12 @@ LIST = "/dashboard/solutions"
 
 @pytest.fixture
 def app(tmp_path: Path) -> Iterator[Flask]:
-    """A study whose solutions hold names."""
-    study = write_site(
-        tmp_path,
-        judging="{briefing: b.md, identity_words: [Claude]}  # words that I know of",
-    )
+    judging = "{briefing: b.md, identity_words: [Claude]}  # words that I know of"
+    study = write_site(tmp_path, judging=judging)
     (tmp_path / "b.md").write_text("Rank as Claude does.\n")
     group = tmp_path / "solutions" / "P1"
     text = "# Plan\n\nBy **Cl**aude &\nClaude, for Deep Blunder.\n\n![A map](lost.png)\n"
-    text += "\n<svg></svg>\n"
-    (group / f"{FIRST}.md").write_text(text)
+    (group / f"{FIRST}.md").write_text(f"{text}\n<svg></svg>\n")
     (group / f"{SECOND}.md").write_text("By CLAUDE.\n")
     site = open_site(study)
     yield create_app(site)
@@ -57,12 +57,10 @@ def app(tmp_path: Path) -> Iterator[Flask]:
 
 @pytest.fixture
 def client(app: Flask) -> FlaskClient:
-    """The browser of a manager."""
     return enter_dashboard(app, site_of(app))
 
 
 def site_of(app: Flask) -> Site:
-    """The site as it is now."""
     site: Site = app.extensions["quem"]
     return site
 
@@ -75,8 +73,12 @@ def token_of(client: FlaskClient, solver: str, problem: str = "Problem 1") -> st
 
 
 def page_of(client: FlaskClient, solver: str) -> str:
-    """The page of a solution."""
     return unescape(client.get(f"{LIST}/{token_of(client, solver)}").text)
+
+
+def digest_in(page: str) -> str:
+    [digest] = re.findall('name="digest" value="([^"]+)"', page)
+    return str(digest)
 
 
 def decide(
@@ -90,91 +92,61 @@ def decide(
 
 def look(client: FlaskClient, solver: str, **form: str) -> str:
     """Press "Looks fine" on the page of a solution; gives the page that comes then."""
-    token = token_of(client, solver)
-    [digest] = re.findall('name="digest" value="([^"]+)"', client.get(f"{LIST}/{token}").text)
-    sent = {"digest": digest, **form}
-    return unescape(client.post(f"{LIST}/{token}/reviewed", data=sent, follow_redirects=True).text)
+    path = f"{LIST}/{token_of(client, solver)}"
+    sent = {"digest": digest_in(client.get(path).text), **form}
+    return unescape(client.post(f"{path}/reviewed", data=sent, follow_redirects=True).text)
 
 
-def logged(site: Site, what: str) -> list[dict[str, object]]:
-    """The details of events, oldest first."""
-    with site.store.read() as c:
-        events = [one for one in audit_events(c, site.id, 999) if one.what == what]
-    return [one.detail for one in reversed(events)]
+def logged(app: Flask, what: str) -> list[dict[str, object]]:
+    return [event.detail for event in audited(site_of(app), what)]
+
+
+def warned(app: Flask) -> int:
+    return sum(one.code == "identity" for one in site_of(app).warnings)
 
 
 def decisions(app: Flask) -> list[tuple[str, str, str, str]]:
-    """What the study file says."""
     entries = read_study(site_of(app).path).judging.reviewed
     assert site_of(app).spec.judging.reviewed == entries
     return [(one.problem, one.solver, one.words, one.decision) for one in entries]
 
 
-def codes(app: Flask) -> list[str]:
-    """The warnings about words."""
-    return [
-        one.message.rpartition("/")[2] for one in site_of(app).warnings if one.code == "identity"
-    ]
-
-
 def test_the_list_says_what_is_to_be_done(client: FlaskClient) -> None:
-    """Words and solutions; nobody is named before it is asked for."""
-    overview = client.get("/dashboard").text
-    assert f'href="{LIST}">Review' in overview
-    assert "10 of 10 solutions are not reviewed" in overview
+    assert "10 of 10 solutions are not reviewed" in client.get("/dashboard").text
     page = unescape(client.get(LIST).text)
-    assert "Could judges tell who made this?" in page
     assert "3 things to decide, then 10 solutions to look at. About 4 minutes." in page
     assert "“Claude”</b> in 2 solutions" in page
     assert "“Claude”</b> in b.md" in page
     assert not any(solver in page for solver in SUBJECTS)
-    assert f'href="{LIST}/word?words=Claude' in page
     assert FIRST in client.get(f"{LIST}?names=yes").text
 
 
 def test_a_word_is_asked_about_once(app: Flask, client: FlaskClient) -> None:
     """In its sentences; replaced in all solutions, kept in all, one by one, and taken back."""
     page = unescape(client.get(f"{LIST}/word?words=claude").text)
-    assert "“Claude” is in 2 solutions." in page
     assert 'By <mark class="hit">Claude</mark> &' in page
     assert "Replace in all 2" in page
     page = decide(client, "redact", solver="", **{"from": "word"})
     assert "Replaced “Claude” in 2 solutions. Judges see [removed]." in page
-    assert "“Deep Blunder” is in 1 solution." in page
-    assert sorted(decisions(app)) == sorted(
-        [("P1", FIRST, "Claude", "redact"), ("P1", SECOND, "Claude", "redact")]
-    )
+    assert sorted(decisions(app)) == [("P1", one, "Claude", "redact") for one in (FIRST, SECOND)]
     assert "Taken back" in decide(client, "undo", solver="", **{"from": "word"})
     assert decisions(app) == []
     page = decide(client, "redact", **{"from": "word"})
     assert "“Claude” is in 1 solution." in page
-    page = decide(client, "accept", solver="", **{"from": "word"})
-    assert "Kept “Claude”. Judges see it." in page
+    assert "Kept “Claude”." in decide(client, "accept", solver="", **{"from": "word"})
     assert decisions(app) == [("P1", FIRST, "Claude", "redact"), ("", "", "Claude", "accept")]
-    assert len(codes(app)) == 1
+    assert warned(app) == 1
     assert 'Kept: Claude <span class="muted">everywhere' in page_of(client, SECOND)
-    choices = [(one["word"], one["choice"]) for one in logged(site_of(app), "word-decided")]
+    choices = [(one["word"], one["choice"]) for one in logged(app, "word-decided")]
     assert choices == [("Claude", choice) for choice in ("replaced", "open", "replaced", "kept")]
     assert client.get(f"{LIST}/word?words=nothing").status_code == 404
-
-
-def test_marks_on_solutions_of_one_kind_are_pointed_out(client: FlaskClient) -> None:
-    """As long as they are on people alone, or on systems alone."""
-    notice = "solutions from {} have marks"
-    assert notice.format("people") in decide(client, "redact", **{"from": "list"})
-    both = decide(client, "redact", "days", solver=SYSTEM, **{"from": "list"})
-    assert "have marks" not in both
-    only = decide(client, "undo", **{"from": "list"})
-    assert notice.format("systems") in only
 
 
 def test_a_solution_is_shown_as_judges_will_see_it(client: FlaskClient) -> None:
     """With marks where words are, why they are found, and what is lost; its solver is covered."""
     page = page_of(client, FIRST)
-    assert (
-        '<mark class="hit" data-hit="0">Cl</mark></strong><mark class="hit" data-hit="0">aude'
-        in page
-    )
+    mark = '<mark class="hit" data-hit="0">'
+    assert f"{mark}Cl</mark></strong>{mark}aude" in page
     assert "an identity word; line 4" in page
     assert f"a name of the system {SYSTEM}" in page
     assert "drawing is not shown" in page
@@ -185,57 +157,52 @@ def test_a_solution_is_shown_as_judges_will_see_it(client: FlaskClient) -> None:
 
 
 def test_words_are_replaced_and_taken_back(app: Flask, client: FlaskClient) -> None:
-    """In the study file, for judges, in the warnings and in the log."""
-    assert len(codes(app)) == 2
+    assert warned(app) == 2
     judge = enter_as(app, site_of(app), "J1")
 
-    def shown() -> str:
-        gids = re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text)
-        return "".join(judge.get(f"/judge/g/{gid}").text for gid in dict.fromkeys(gids))
+    def shown() -> int:
+        pages = (judge.get(f"/judge/g/{gid}").text for gid in gids(judge))
+        return "".join(pages).count("[removed]")
 
-    assert "[removed]" not in shown()
+    assert shown() == 0
     page = decide(client, "redact")
     assert "Replaced “Claude” in this solution." in page
-    assert "Replaced: Claude" in page
     assert decisions(app) == [("P1", FIRST, "Claude", "redact")]
-    assert shown().count("[removed]") == 2
+    assert shown() == 2
     assert decide(client, "accept", "Deep Blunder").count("Kept: Deep Blunder") == 1
-    assert len(codes(app)) == 1
-    page = decide(client, "undo")
-    assert "Taken back: nothing is decided about “Claude”." in page
+    assert warned(app) == 1
+    assert "Taken back: nothing is decided about “Claude”." in decide(client, "undo")
     assert decisions(app) == [("P1", FIRST, "Deep Blunder", "accept")]
-    assert "[removed]" not in shown()
-    with site_of(app).store.read() as c:
-        events = [happened(event) for event in audit_events(c, site_of(app).id, 9)]
-        assert audit_events(c, site_of(app).id, 1)[0].by == "organizer"
-    assert events[:3] == [
-        f"No longer decided: “Claude”: {FIRST} on P1",
-        f"Kept “Deep Blunder”: {FIRST} on P1",
+    assert shown() == 0
+    decide(client, "redact", "Deep Blunder")
+    assert decisions(app) == [("P1", FIRST, "Deep Blunder", "redact")], "one for the same words"
+    events = audited(site_of(app), "word-decided")
+    assert {event.by for event in events} == {"organizer"}
+    assert [happened(event) for event in events[:3]] == [
         f"Replaced “Claude”: {FIRST} on P1",
+        f"Kept “Deep Blunder”: {FIRST} on P1",
+        f"No longer decided: “Claude”: {FIRST} on P1",
     ]
 
 
 def test_a_solution_counts_as_reviewed_by_the_button_alone(app: Flask, client: FlaskClient) -> None:
     """With nothing open in it, by an organizer, for the digest that judges receive."""
-    page_of(client, SUBJECTS[2])
-    assert logged(site_of(app), "solution-reviewed") == []
+    third = SUBJECTS[2]
+    page_of(client, third)
     assert "Decide about the words" in look(client, FIRST)
-    assert "has changed" in look(client, SUBJECTS[2], digest="other")
-    path = f"{LIST}/{token_of(client, SUBJECTS[2])}/reviewed"
-    digest = site_of(app).group("P1")[SUBJECTS[2]].digest
-    judge = enter_as(app, site_of(app), "J1")
-    assert judge.post(path, data={"digest": digest}).status_code == 401
+    assert "has changed" in look(client, third, digest="other")
+    path = f"{LIST}/{token_of(client, third)}/reviewed"
+    digest = site_of(app).group("P1")[third].digest
     assert client.post(path, data={"digest": digest, "guess": "cat"}).status_code == 400
-    assert logged(site_of(app), "solution-reviewed") == []
-    assert "1 of 10 solutions reviewed" in look(client, SUBJECTS[2], guess="system")
-    detail = {"solver": SUBJECTS[2], "problem": "P1", "digest": digest, "guess": "system"}
-    assert [
-        {name: one[name] for name in detail} for one in logged(site_of(app), "solution-reviewed")
-    ] == [detail]
+    assert logged(app, "solution-reviewed") == []
+    assert "1 of 10 solutions reviewed" in look(client, third, guess="system")
+    [detail] = logged(app, "solution-reviewed")
+    expected = {"solver": third, "problem": "P1", "digest": digest, "guess": "system"}
+    assert expected.items() <= detail.items()
     # What judges receive is another solution then, also where only a word is replaced.
-    decide(client, "redact", "Wait", solver=SUBJECTS[2])
+    decide(client, "redact", "Wait", solver=third)
     assert "0 of 10 solutions reviewed" in client.get(LIST).text
-    decide(client, "undo", "Wait", solver=SUBJECTS[2])
+    decide(client, "undo", "Wait", solver=third)
     assert "1 of 10 solutions reviewed" in client.get(LIST).text
 
 
@@ -246,13 +213,10 @@ def test_all_solutions_lead_to_the_end_of_the_review(client: FlaskClient) -> Non
     page = client.get(LIST, follow_redirects=True).text
     [path] = re.findall(rf'class="btn primary" href="({LIST}/\w+)">Start', page)
     for number in range(10):
-        page = client.get(path).text
-        [digest] = re.findall('name="digest" value="([^"]+)"', page)
-        answer = client.post(f"{path}/reviewed", data={"digest": digest})
-        path = answer.location
+        sent = {"digest": digest_in(client.get(path).text)}
+        path = client.post(f"{path}/reviewed", data=sent).location
         assert (path == LIST) == (number == 9)
     page = client.get(path).text
-    assert "All solutions are reviewed." in page
     assert "10 of 10 solutions reviewed; 0 words replaced, 2 kept." in page
     assert "not reviewed" not in client.get("/dashboard").text
     assert "Send anyway" not in client.post("/dashboard/judges/links").text
@@ -261,67 +225,41 @@ def test_all_solutions_lead_to_the_end_of_the_review(client: FlaskClient) -> Non
 def test_links_are_not_sent_to_what_nobody_looked_through(app: Flask, client: FlaskClient) -> None:
     """Unless it is confirmed, or judging has begun."""
     look(client, SUBJECTS[2])
-    key = "/dashboard/people/1/link"
-    new = {"id": "J9", "name": "", "experience": ""}
+    key, new = "/dashboard/people/1/link", {"id": "J9", "name": "", "experience": ""}
     for path, form in (("/dashboard/judges/links", {}), (key, {}), ("/dashboard/judges/new", new)):
         refusal = client.post(path, data=form)
         assert refusal.status_code == 422
         assert "9 of 10 solutions are not reviewed" in refusal.text
-        assert "Review them (3 minutes)" in refusal.text
         assert f'href="{LIST}"' in refusal.text
-    sure = client.post("/dashboard/judges/new", data={**new, "sure": "yes"})
-    assert "/j/" in sure.text
+    assert "/j/" in client.post("/dashboard/judges/new", data={**new, **SURE}).text
     begin(app)
     assert "/j/" in client.post(key).text
 
 
 def begin(app: Flask) -> None:
-    """Save a first ranking as the judge's page does."""
     judge = enter_as(app, site_of(app), "J2")
-    [gid, *_] = re.findall(r"/judge/g/([\w-]+)", judge.get("/judge").text)
-    page = judge.get(f"/judge/g/{gid}").text
-    data = json.loads(re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page)[0])
-    sent = {"base": 0, "client": "tab-12345", "change": 1, "layout": data["layout"]}
-    sent |= {"state": data["state"], "seconds": 1, "submit": False}
-    assert judge.put(f"/judge/g/{gid}/state", json=sent).status_code == 200
+    [gid, *_] = gids(judge)
+    assert put(judge, gid, state=data_of(judge, gid)["state"]).status_code == 200
 
 
 def test_the_first_ranking_keeps_how_far_the_review_was(app: Flask, client: FlaskClient) -> None:
     """Once; what is reviewed later does not count, unless test rankings are deleted."""
     decide(client, "redact", solver="")
     look(client, SUBJECTS[2])
-    assert logged(site_of(app), "blinding-frozen") == []
+    assert logged(app, "blinding-frozen") == []
     begin(app)
     facts = {"reviewed": 1, "of": 10, "replaced": 1, "kept": 0, "open": 2}
-    assert logged(site_of(app), "blinding-frozen") == [facts]
+    assert logged(app, "blinding-frozen") == [facts]
     look(client, SUBJECTS[3])
-    assert logged(site_of(app), "blinding-frozen") == [facts]
+    assert logged(app, "blinding-frozen") == [facts]
     assert client.post("/dashboard/discard", data={"word": "discard"}).status_code == 303
-    assert logged(site_of(app), "blinding-frozen") == []
+    assert logged(app, "blinding-frozen") == []
     begin(app)
-    assert logged(site_of(app), "blinding-frozen") == [{**facts, "reviewed": 2}]
-
-
-def test_one_decision_replaces_another(app: Flask, client: FlaskClient) -> None:
-    """There is one for the same words in a solution."""
-    decide(client, "redact")
-    decide(client, "accept", "claude")
-    assert decisions(app) == [("P1", FIRST, "claude", "accept")]
-
-
-def test_words_in_texts_are_kept(app: Flask, client: FlaskClient) -> None:
-    """They are the organizer's to edit, so nothing is replaced there."""
-    page = decide(client, "accept", solver="", problem="", **{"from": "list"})
-    assert "Kept “Claude”." in page
-    assert decisions(app) == [("", "", "Claude", "accept")]
-    form = {"words": "x", "decision": "redact", "problem": ""}
-    assert client.post(f"{LIST}/decide", data=form).status_code == 404
+    assert logged(app, "blinding-frozen") == [{**facts, "reviewed": 2}]
 
 
 def test_own_words(app: Flask, client: FlaskClient) -> None:
-    """Any that the search does not know; the file keeps its comments."""
     page = decide(client, "redact", "plan")
-    assert "Replaced: plan" in page
     assert '<span class="redacted">[removed]</span></h3>' in page
     for words in ("", "!?", "a\nb", "x" * 201):
         assert "Type the words" in decide(client, "redact", words)
@@ -362,7 +300,40 @@ def test_a_file_that_cannot_be_written(
     path.write_text(text)
     assert "Replaced: Claude" in page_of(client, FIRST)
     assert decisions(app) == [("P1", FIRST, "Claude", "redact")]
-    with site_of(app).store.read() as c:
-        assert audit_events(c, site_of(app).id, 1)[0].by == "server"
+    assert audited(site_of(app))[-1].by == "server"
     path.write_text(text + "{")
     assert "Replaced: Claude" in page_of(client, FIRST)
+
+
+def test_texts_have_one_look_that_is_fixed_once_a_judge_ranks(
+    tmp_path: Path, opened: Callable[[Path], Site]
+) -> None:
+    """Digests are of what judges receive; before the first ranking the setting may change."""
+    study = write_site(tmp_path, judging="{same_look: true}")
+    group = tmp_path / "solutions" / "P1"
+    (group / f"{FIRST}.md").write_text("# ✨ Plan\n\n* **Wait** — then act\n")
+    (group / f"{SECOND}.md").unlink()
+    (group / f"{SECOND}.py").write_text("x = 1  # “x” — y\n")
+
+    def turn(to: str) -> Site:
+        study.write_text(re.sub("same_look: [a-z]+", f"same_look: {to}", study.read_text()))
+        return opened(study)
+
+    plain = turn("false").solutions.by_problem["P1"]
+    site = turn("true")
+    leveled = site.solutions.by_problem["P1"]
+    assert leveled[FIRST].digest != plain[FIRST].digest
+    assert leveled[SECOND].digest == plain[SECOND].digest, "code stays as it is"
+    app = create_app(site)
+    judge = enter_as(app, site, "J1")
+    received = "".join(judge.get(f"/judge/g/{gid}").text for gid in gids(judge))
+    assert "Wait - then act" in received
+    assert "✨" not in received
+    begin(app)
+    with pytest.raises(QuemError, match="same_look"):
+        turn("false")
+    client = enter_dashboard(app, turn("true"))
+    assert client.post("/dashboard/discard", data={"word": "discard"}).status_code == 303
+    begin(create_app(turn("false")))
+    with pytest.raises(QuemError, match="same_look"):
+        turn("true")

@@ -51,8 +51,7 @@ def starting(runs: int) -> Iterator[Row]:
     mine, theirs, _ = in_turn(
         partial(seconds, "-m", "quem", "--help"), partial(seconds, "-c", "pass"), runs
     )
-    what = "quem --help, beyond the start of Python"
-    yield Row(what, mine - theirs, "s", "Python", theirs, most=0.25)
+    yield Row("quem --help, beyond the start of Python", mine - theirs, "s", most=0.25)
 
 
 def small(out: Path, runs: int) -> Iterator[Row]:

@@ -28,7 +28,7 @@ def rows(*, short: bool) -> Iterator[Row]:
     """10,000,000 decisions with ties, and 100,000 rankings of 5 out of 1,000."""
     with tempfile.TemporaryDirectory() as name:
         yield from pairs(Path(name), 20_000 if short else 10_000_000)
-    yield from rankings(*(2_000, 50, 1) if short else (100_000, 1_000, 5))
+    yield from rankings(*(2_000, 50, 1) if short else (100_000, 1_000, 3))
 
 
 def pairs(folder: Path, decisions: int) -> Iterator[Row]:

@@ -113,9 +113,8 @@ def homes_of(page: str) -> list[str]:
     """The pages in `SHARED` whose rows a page does not repeat."""
     if page in SHARED:
         return []
-    is_scored = "analysis" in PAGES[page].model_fields and issubclass(
-        PAGES[page].model_fields["analysis"].annotation or object, ScoredSettings
-    )
+    settings = PAGES[page].model_fields["analysis"].annotation
+    is_scored = isinstance(settings, type) and issubclass(settings, ScoredSettings)
     return list(SHARED) if is_scored else list(SHARED)[:1]
 
 

@@ -68,7 +68,9 @@ def test_the_review_by_keys(browser: Browser, site: Site) -> None:
         dashboard.check()
         press(page, "r")
         expect(said).to_contain_text("Replaced “Claude” in 2 solutions.")
-        expect(page.locator(".note", has_text="solutions from people have marks")).to_be_visible()
+        expect(
+            page.locator(".note", has_text="solutions from people have replaced words")
+        ).to_be_visible()
         dashboard.check()
         press(page, "u")
         expect(asked).to_have_text("“Claude” is in 2 solutions.")

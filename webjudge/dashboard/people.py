@@ -65,7 +65,7 @@ pages = Blueprint("people", __name__)
 
 MOST_YEARS, LONGEST_NAME = 150, 200
 _MOST_FLAGGED = 1000
-# What `confirm.html` asks about before it is done.
+# Actions that need confirmation by `confirm.html`.
 _ASKED = ("revoke", "erase")
 _PAGES: dict[Role, str] = {"judge": "/judges/invitations", "subject": "/solving"}
 _NOT_SERVED = (

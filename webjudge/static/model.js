@@ -119,10 +119,10 @@ export function better(state, label) {
   return group === 0 ? state : placeBefore(state, label, state.ranked[group - 1][0]);
 }
 
-/** Move one place down: below its tie group, or past the group below. */
+/** Move one place down: below its tie group, or past the group below; an unranked one to the bottom. */
 export function worse(state, label) {
   const { area, group, tied } = whereabouts(state, label);
-  if (area !== "ranked") return state;
+  if (area !== "ranked") return area === "tray" ? worst(state, label) : state;
   if (tied.length) return placeAfter(state, label, tied[0]);
   const below = state.ranked[group + 1];
   return below ? placeAfter(state, label, below[0]) : state;

@@ -75,7 +75,6 @@ for name, code in CODES.items():
 
 @contextmanager
 def surroundings(folder: Path) -> Iterator[dict[str, object]]:
-    """Start the protected resources: files, listening sockets, and this process."""
     import resource
 
     import matplotlib as mpl
@@ -122,5 +121,4 @@ SECCOMP = "317" if platform.machine() == "x86_64" else "277"
 
 
 def in_container(refused: str, *arguments: str) -> list[str]:
-    """A command that runs Python with system calls refused."""
     return [sys.executable, "-c", _CONTAINER, refused, *arguments]

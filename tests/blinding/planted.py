@@ -23,7 +23,6 @@ def token(kind: str) -> str:
 
 
 def document(contents: bytes = _SHOWN, n_pages: int = 1) -> Pdf:
-    """A document with some text on each page."""
     pdf = pikepdf.new()
     font = Keys(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Helvetica)
     for _ in range(n_pages):
@@ -41,7 +40,6 @@ def _text(word: str, setup: str = "", place: str = "20 100 Td", size: float = 14
 
 
 def photo(word: str, form: str = "JPEG") -> bytes:
-    """A picture of 8 by 8 with a name in its metadata."""
     exif, out = Image.Exif(), io.BytesIO()
     exif[0x013B] = word
     Image.new("RGB", (8, 8), "teal").save(out, form, exif=exif, comment=word)

@@ -87,7 +87,6 @@ def planted_notebook(name: Name) -> dict[str, Any]:
 
 
 def with_attachment(notebook: dict[str, Any], name: Name) -> dict[str, Any]:
-    """Attach the picture in the text to the first cell."""
     cell = notebook["cells"][0]
     target = cell["source"][2].partition("attachment:")[2].rstrip(")")
     cell["attachments"] = {target: {"image/png": _png(name("attachment"))}}

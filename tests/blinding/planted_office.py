@@ -50,12 +50,10 @@ _PREFIXES = " ".join(f'xmlns:{prefix}="{space}"' for prefix, space in _SPACES.it
 
 
 def filled(template: str, name: Name) -> str:
-    """Plant a name for each «kind»."""
     return re.sub("«(.*?)»", lambda match: name(match[1]), template)
 
 
 def zipped(parts: Mapping[str, str | bytes]) -> bytes:
-    """Pack parts into a zip file."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
         for part, content in parts.items():
@@ -381,8 +379,6 @@ _RTF = (
 
 
 def planted_office(name: Name, host: str = "127.0.0.1:9") -> dict[str, bytes]:
-    """One file per format, by its extension."""
-
     def of(form: str, template: str) -> str:
         return filled(template.replace("HOST", host), lambda kind: name(f"{form} {kind}"))
 

@@ -40,7 +40,6 @@ def everything_in(raw: bytes) -> bytes:
 
 
 def _streams(raw: bytes) -> list[bytes]:
-    """The streams of a PDF."""
     if b"%PDF-" not in raw[:1024]:
         return []
     plain = io.BytesIO()
@@ -53,7 +52,6 @@ def _streams(raw: bytes) -> list[bytes]:
 
 
 def _members(raw: bytes) -> Iterator[bytes]:
-    """The parts of an office package, with their names."""
     if raw.startswith(b"PK\x03\x04"):
         with zipfile.ZipFile(io.BytesIO(raw)) as package:
             for info in package.infolist():
@@ -62,7 +60,6 @@ def _members(raw: bytes) -> Iterator[bytes]:
 
 
 def _chunks(raw: bytes) -> Iterator[bytes]:
-    """The chunks of a PNG."""
     at = 8
     while raw.startswith(b"\x89PNG") and at < len(raw):
         size = int.from_bytes(raw[at : at + 4], "big")

@@ -51,7 +51,6 @@ def test_a_worker_that_was_taken_over_reaches_nothing(tmp_path: Path) -> None:
 
 
 def test_workers_give_what_the_libraries_give_here(tmp_path: Path) -> None:
-    """Of pages, drawings, images, and workbooks."""
     path, out = tmp_path / "a.pdf", io.BytesIO()
     path.write_bytes(planted({**PLANTS, **HIDDEN}))
     with pikepdf.open(path) as pdf:

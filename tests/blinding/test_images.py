@@ -64,7 +64,6 @@ def test_animations_stay_animated(form: str) -> None:
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
 def test_png_keeps_its_pixels(mode: str) -> None:
-    """Cleaning keeps all pixels, including transparency."""
     image = picture("L").convert(mode) if mode in ("1", "LA", "I;16") else picture(mode)
     if mode == "P":
         image.info["transparency"] = image.getpixel((0, 0))
@@ -75,7 +74,6 @@ def test_png_keeps_its_pixels(mode: str) -> None:
 
 
 def visible(image: Image.Image) -> list[tuple[int, ...] | None]:
-    """The pixels of an image with transparency, where a clear one has no color."""
     raw = image.tobytes()
     if image.mode != "RGBA":
         return [(value,) for value in raw]

@@ -153,7 +153,6 @@ def test_long_sheets_are_cut_and_counted(tmp_path: Path) -> None:
 
 
 def test_formulas_without_results_are_known(tmp_path: Path) -> None:
-    """Formulas without results are distinguished from computed ones."""
     book: Any = openpyxl.Workbook()
     book.active.append([1, "=A1+1"])
     (table,) = tables(tmp_path, book)

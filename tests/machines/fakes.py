@@ -24,7 +24,6 @@ _SOLUTION = re.compile(r"<<SOLUTION ([A-Z]+) [0-9a-f]+>>\n(.*?)\n<<END", re.DOTA
 
 
 def answer(kind: str, solutions: list[tuple[str, str]], seed: int) -> str:
-    """Answer a request as a judge of a kind does."""
     best = sorted(solutions, key=lambda one: -float(one[1].split()[1]))
     good = json.dumps({"ranked": [[letter] for letter, _ in best]})
     special = {

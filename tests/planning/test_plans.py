@@ -15,8 +15,8 @@ from sqlalchemy import select, update
 import quem
 from quem.simulation import NOISES, Scenario, simulate
 from quem.store.models import PersonRow, TaskRow
-from tests.commands.sessions import close, hold_session
 from tests.served import write_judging_study
+from tests.store.made import close, hold_session
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -170,7 +170,6 @@ class KillTrials(Session):
                 assert note.receipt == receipt_code(note.ballot, note.revision, row["state"])
 
     def saved(self) -> dict[tuple[str, int], dict[str, Any]]:
-        """Each archived revision by ballot and number, its order in contents."""
         with self._stored() as c:
             lines = archive_text(c, read_study(self.study).id).splitlines()
         rows = [json.loads(line) for line in lines[1:]]

@@ -119,10 +119,10 @@ export function better(state, label) {
   return group === 0 ? state : placeBefore(state, label, state.ranked[group - 1][0]);
 }
 
-/** One place down: out of a tie to just below it, else past the group below. */
+/** One place down: out of a tie to just below it, else past the group below; at the bottom if not ranked. */
 export function worse(state, label) {
   const { area, group, tied } = whereabouts(state, label);
-  if (area !== "ranked") return state;
+  if (area !== "ranked") return area === "tray" ? worst(state, label) : state;
   if (tied.length) return placeAfter(state, label, tied[0]);
   const below = state.ranked[group + 1];
   return below ? placeAfter(state, label, below[0]) : state;

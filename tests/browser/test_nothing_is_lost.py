@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Error, expect
 
-from tests.browser.axe import objections
 from tests.browser.judging import (
     Visit,
     accessible,
@@ -28,7 +28,7 @@ from tests.browser.judging import (
     submit,
     to_top,
 )
-from tests.browser.views import PHONE
+from tests.browser.views import PHONE, objections
 from tests.patience import until
 from tests.served import Served, write_judging_study
 
@@ -73,7 +73,6 @@ class Held:
         page.route("**/state", self.take)
 
     def take(self, route: Route) -> None:
-        """Hold it back; let all else pass."""
         if self.route or not self.what.search(route.request.post_data or ""):
             route.continue_()
             return
@@ -87,7 +86,6 @@ class Held:
         return self.route
 
     def release(self) -> None:
-        """Let it come through."""
         if self.arrived:
             self.waiting().fulfill(response=self.answer)
         else:
@@ -95,34 +93,14 @@ class Held:
 
 
 def stored_order(come: Visit) -> str:
-    """The ranking that is stored now."""
     return spelled(come.stored()["state"]["ranked"])
 
 
 def says(page: Page, text: str) -> None:
-    """Wait until the line on saving says something."""
     expect(page.locator("#save-status")).to_contain_text(text)
 
 
-def test_a_page_that_is_closed_offline(visit: Callable[..., Visit]) -> None:
-    """Ranking continues; the order is saved when the page is reopened."""
-    come = visit()
-    page = come.enter(ranked="AB")
-    come.context.set_offline(True)
-    rank_by_keys(page, "C")
-    says(page, "Offline")
-    assert stored_order(come) == "A B"
-    url = page.url
-    page.close()
-    come.context.set_offline(False)
-    come.page = come.new_page()
-    come.page.goto(url)
-    expect(come.page.locator("#ranked .chip")).to_have_count(3)
-    assert come.order() == "A B C"
-
-
 def test_a_full_storage_is_not_promised(visit: Callable[..., Visit]) -> None:
-    """Where the browser keeps nothing, the page does not say that it does."""
     come = visit()
     page = come.page
     page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
@@ -204,7 +182,6 @@ def test_a_save_that_arrives_late_is_no_conflict(
 
 
 def test_the_same_order_in_two_tabs_is_no_conflict(visit: Callable[..., Visit]) -> None:
-    """Two tabs that come to the same order agree, and go on from it."""
     come = visit()
     page = come.enter(ranked="AB")
     other = come.tab()
@@ -237,11 +214,8 @@ def test_a_conflict_stays_open_until_it_is_decided(visit: Callable[..., Visit]) 
     resolve = page.get_by_role("button", name="Resolve conflict")
     # Somebody who ranks by keys may press Enter as the question comes up.
     page.keyboard.press("Enter")
-    for later in (False, True):
-        if later:
-            decide(page, "")
-        else:
-            escape(page)
+    for leave in (escape, partial(decide, choice="")):
+        leave(page)
         is_somewhere(page)
         says(page, "Not saved: choose a version")
         assert (shown(page), stored_order(come)) == ("A B D", "A B C")
@@ -417,14 +391,12 @@ def test_an_order_newer_than_the_submission_is_offered_later(
 
 
 def number_of(page: Page, letter: str) -> str:
-    """The number of the made-up solution under a letter."""
     row(page, letter).click()
     text = page.locator(f"#reader[data-text^='{letter} '] .prose").text_content() or ""
     return text.partition("number ")[2].split(".")[0]
 
 
 def letters(page: Page) -> dict[str, str]:
-    """The letter of each solution on the page."""
     labels = [label for area in ("ranked", "tray") for label in labels_in(page, area)]
     return {number_of(page, label): label for label in labels}
 
@@ -432,46 +404,38 @@ def letters(page: Page) -> dict[str, str]:
 @pytest.mark.parametrize("how", ["open", "offline, then reloaded"])
 def test_an_order_outlives_an_edit_of_the_study(browser: Browser, tmp_path: Path, how: str) -> None:
     """The page says what changed, keeps the order of the others, and submits what it shows."""
-    with Served(write_judging_study(tmp_path, problems=1, judges=1)) as served:
+    study = write_judging_study(tmp_path, problems=1, judges=1)
+    with Served(study) as served:
         come = Visit(browser, served, "J0")
-        come.enter()
-        outlive_an_edit(come, how)
+        page = come.enter()
+        of = letters(page)
+        best_first = [of[number] for number in ("3", "0", "4", "2")]
+        rank_by_keys(page, "".join(best_first[:3]))
+        come.equals_store()
+        if how != "open":
+            page.route("**/state", lambda route: route.abort())
+            rank_by_keys(page, best_first[3])
+            says(page, "Offline")
+        served.kill()
+        old = tmp_path / "solutions" / "P0" / "S3.md"
+        old.rename(old.with_name("S9.md")).write_text("Do thing number nine.\n")
+        study.write_text(study.read_text().replace("id: S3,", "id: S9,"))
+        served.start()
+        if how == "open":
+            rank_by_keys(page, best_first[3])
+        else:
+            page.unroute("**/state")
+            page.reload()
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text(f"Solution {of['3']} is no longer part")
+        expect(dialog).to_contain_text("Solution F is new and not ranked yet")
+        accessible(page, "told what changed")
+        dialog.get_by_role("button", name="OK").click()
+        expect(page.locator("#tray .chip")).to_have_count(2)
+        order = " ".join(best_first[1:])
+        assert letters(page) == {n: x for n, x in of.items() if n != "3"} | {"nine": "F"}
+        rank_by_keys(page, "F" + of["1"])
+        assert come.order() == f"{order} F {of['1']}"
+        submit(page)
+        come.has_submitted()
         come.close()
-
-
-def outlive_an_edit(come: Visit, how: str) -> None:
-    """Rank, let a solution come in the place of another, and go on."""
-    page = come.page
-    of = letters(page)
-    best_first = [of[number] for number in ("3", "0", "4", "2")]
-    rank_by_keys(page, "".join(best_first[:3]))
-    come.equals_store()
-    if how != "open":
-        page.route("**/state", lambda route: route.abort())
-        rank_by_keys(page, best_first[3])
-        expect(page.locator("#save-status")).to_contain_text("Offline")
-    come.served.kill()
-    study = come.served.study
-    old = study.parent / "solutions" / "P0" / "S3.md"
-    old.rename(old.with_name("S9.md")).write_text("Do thing number nine.\n")
-    study.write_text(study.read_text().replace("id: S3,", "id: S9,"))
-    come.served.start()
-    if how == "open":
-        rank_by_keys(page, best_first[3])
-    else:
-        page.unroute("**/state")
-        page.reload()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text(f"Solution {of['3']} is no longer part")
-    expect(dialog).to_contain_text("Solution F is new and not ranked yet")
-    accessible(page, "told what changed")
-    dialog.get_by_role("button", name="OK").click()
-    expect(page.locator(f"#ladder [data-label={of['3']}]")).to_have_count(0)
-    expect(page.locator("#tray .chip")).to_have_count(2)
-    order = " ".join(best_first[1:])
-    assert letters(page) == {n: x for n, x in of.items() if n != "3"} | {"nine": "F"}
-    assert come.order() == order
-    rank_by_keys(page, "F" + of["1"])
-    assert come.order() == f"{order} F {of['1']}"
-    submit(page)
-    come.has_submitted()

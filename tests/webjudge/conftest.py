@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def opened() -> Iterator[Callable[..., Site]]:
-    """Opens sites, which are closed after the test."""
     sites: list[Site] = []
 
     def open_until_the_end(study: Path, database: str | None = None) -> Site:
@@ -36,7 +35,6 @@ def opened() -> Iterator[Callable[..., Site]]:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    """A study with practice and a repeated group."""
     site = make_site(tmp_path, judging="{repeat: 1, practice: P0}")
     yield site
     site.store.close()
@@ -44,7 +42,6 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 @pytest.fixture
 def url() -> str | None:
-    """What links begin with."""
     return None
 
 
@@ -63,5 +60,4 @@ def dashboard(app: Flask, site: Site) -> FlaskClient:
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
-    """Runs of the analysis that nobody has to wait for."""
     return fake_analysis(monkeypatch)

@@ -51,7 +51,6 @@ class Server:
     def ask(
         self, request: str, body: bytes | None = None, headers: dict[str, str] | None = None
     ) -> Answer:
-        """Send a method and a path."""
         method, _, path = request.partition(" ")
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SECONDS)
         with suppress(BrokenPipeError, ConnectionResetError):  # it may answer all the same
@@ -79,7 +78,6 @@ class Server:
 
 @contextmanager
 def quem_serve(study: Path, *arguments: str) -> Iterator[Server]:
-    """Run ``quem serve`` with SQLite."""
     with Served(study, arguments=arguments, port=free_port()) as served:
         store = open_store(locate_database(study))
         yield Server(study, served.port, store, lambda: "".join(served.errors))
@@ -88,7 +86,6 @@ def quem_serve(study: Path, *arguments: str) -> Iterator[Server]:
 
 @contextmanager
 def gunicorn(study: Path, database: str, workers: int, **environment: str) -> Iterator[Server]:
-    """Run gunicorn, until it ends well."""
     port, log = free_port(), study.with_name("log")
     more = {"QUEM_DATABASE_URL": database, "QUEM_STUDY": str(study), **environment}
     words = ["-m", "gunicorn", "--workers", str(workers), "--bind", f"127.0.0.1:{port}"]

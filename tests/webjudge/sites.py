@@ -71,12 +71,10 @@ def write_site(
 
 
 def make_site(folder: Path, **options: Any) -> Site:  # noqa: ANN401  those of write_site
-    """Write a study, and open it for judging; close its store when you are done."""
     return open_site(write_site(folder, **options))
 
 
 def new_link(site: Site, name: str, role: Role = "judge") -> str:
-    """Make a person's link; gives its path."""
     with site.store.write() as c:
         return f"/{role_path(role)}/{issue_link(c, person_named(c, site.id, role, name), 'shell')}"
 
@@ -92,23 +90,19 @@ def visit(app: Flask, path: str) -> FlaskClient:
 
 
 def enter_dashboard(app: Flask, site: Site, organizer: str = DEFAULT) -> FlaskClient:
-    """A client with an organizer's cookie."""
     return visit(app, new_link(site, organizer, "organizer"))
 
 
 def enter_as(app: Flask, site: Site, judge_id: str) -> FlaskClient:
-    """A client with a judge's cookie."""
     return visit(app, new_link(site, judge_id))
 
 
 def gids(client: FlaskClient) -> list[str]:
-    """The tasks that a judge's first page links to."""
     page = client.get("/judge").text.partition('class="groups"')[2]
     return list(dict.fromkeys(re.findall(r"/judge/g/([\w-]+)", page)))
 
 
 def data_in(page: str) -> dict[str, Any]:
-    """What a ranking page carries for its script."""
     match = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
     assert match
     data: dict[str, Any] = json.loads(match[1])
@@ -134,19 +128,16 @@ def text_of(page: str) -> str:
 
 
 def audited(site: Site, what: str = "") -> list[AuditEvent]:
-    """All events, or those of one kind, oldest first."""
     with site.store.read() as c:
         events = audit_events(c, site.id, 1000)[::-1]
     return [event for event in events if what in ("", event.what)]
 
 
 def trail(site: Site, actor: str = "organizer") -> list[str]:
-    """What was done at the dashboard, or by judges, oldest first."""
     return [event.what for event in audited(site) if event.actor == actor]
 
 
 def everybody(site: Site, role: Role = "judge") -> dict[str, PersonRow]:
-    """The people of a role, by their ids."""
     with site.store.read() as c:
         return {person.id: person for person in people_of(c, site.id, role)}
 

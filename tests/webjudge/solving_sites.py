@@ -55,7 +55,6 @@ def write_solving_study(
 
 
 def task_data(page: str) -> dict[str, Any]:
-    """A problem page's data for its script."""
     match = _DATA.search(page)
     assert match, "no task-data in the page"
     data: dict[str, Any] = json.loads(match[1])
@@ -72,18 +71,15 @@ class Solver:
         self.tab = f"tab-{uuid.uuid4().hex}"
 
     def enter(self, experience: str = "7", **answers: str) -> None:
-        """Agree, and say how much experience there is."""
         self.client.post("/solve/consent", data={"consent": "yes"})
         about = self.client.post("/solve/about", data={"experience": experience, **answers})
         assert about.headers["Location"].endswith("#problems")
 
     def tasks(self) -> list[str]:
-        """Ids of the tasks that can be opened, in order."""
         page = self.client.get("/solve").text.partition('class="groups"')[2]
         return list(dict.fromkeys(_TASK.findall(page)))
 
     def start(self) -> str:
-        """Start the newest task that can be opened; gives its id."""
         gid = self.tasks()[-1]
         self.client.post(f"/solve/t/{gid}/start")
         return gid
@@ -110,7 +106,6 @@ class Solver:
         return self.client.post(f"/solve/t/{gid}/files", query_string={"name": name}, **sent)
 
     def solve_all(self, text: str) -> None:
-        """Solve every problem in order."""
         while "/start" in self.client.get(f"/solve/t/{self.tasks()[-1]}").text:
             gid = self.start()
             answer = self.save(gid, self.page(gid)["revision"], text, submit=True)

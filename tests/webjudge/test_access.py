@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from quem.store.studies import reveal
 from tests.webjudge.sites import (
     SURE,
     audited,
@@ -22,7 +21,6 @@ from tests.webjudge.sites import (
     state_of,
     text_of,
     trail,
-    visit,
 )
 from webjudge import create_app
 
@@ -105,32 +103,20 @@ def test_every_address_knows_who_may_open_it(app: Flask, site: Site) -> None:
     assert open_for(app, enter_dashboard(app, site, "amy")) >= OPEN | dashboard
 
 
-def test_a_login_outlives_browser_and_server(
-    app: Flask, site: Site, opened: Callable[[Path], Site]
-) -> None:
-    """The cookie stays for weeks, the link for as long as nobody replaces it."""
-    link = new_link(site, "amy", "organizer")
-    client = app.test_client()
-    assert re.search(r"Max-Age=\d{7};", client.get(link).headers["Set-Cookie"])
-    cookie = client.get_cookie(f"quem-dashboard-{site.key}")
-    assert cookie is not None
-    restarted = create_app(opened(site.path)).test_client()
-    restarted.set_cookie(cookie.key, cookie.value)
-    assert restarted.get("/dashboard").status_code == 200
-    assert visit(restarted.application, link).get("/dashboard").status_code == 200
-    enter_dashboard(app, site, "amy")
-    assert restarted.get("/dashboard").status_code == 401
-    assert app.test_client().get(link).status_code == 404
-
-
 def test_organizers_leave_with_the_study_file(
     app: Flask, site: Site, opened: Callable[[Path], Site]
 ) -> None:
+    """A login outlives the server; its cookie stays for weeks."""
+    link = app.test_client().get(new_link(site, "amy", "organizer"))
+    assert re.search(r"Max-Age=\d{7};", link.headers["Set-Cookie"])
     amy, bob = enter_dashboard(app, site, "amy"), enter_dashboard(app, site, "bob")
     site.path.write_text(site.path.read_text().replace(NAMED, "organizers: [{id: bob}]"))
-    opened(site.path)
-    assert amy.get("/dashboard").status_code == 401
-    assert bob.get("/dashboard/events").status_code == 200
+    restarted = create_app(opened(site.path)).test_client()
+    for browser, status in ((amy, 401), (bob, 200)):
+        cookie = browser.get_cookie(f"quem-dashboard-{site.key}")
+        assert cookie is not None
+        restarted.set_cookie(cookie.key, cookie.value)
+        assert restarted.get("/dashboard").status_code == status
 
 
 def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
@@ -145,13 +131,9 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
     assert {event.by for event in done} == {"organizer amy"}
     codes = "open link-made link-made link-replaced link-revoked revealed closed added link-made"
     assert [event.what for event in done] == codes.split()
-    with site.store.write() as c:
-        reveal(c, site.id, "dashboard")
     rows = [text_of(row) for row in dashboard.get("/dashboard/events").text.split("<li>")[1:]]
     replaced = next(row for row in rows if "Link of J1 replaced" in row)
     assert replaced.endswith("while the study was open organizer amy")
-    assert rows[0].endswith("Rankings revealed dashboard")
-    assert any(row.endswith("Link created for organizer amy command line") for row in rows)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,8 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 from sqlalchemy import update
 
-from quem.cli import main
 from quem.store.models import LetterRow, PersonRow, now
 from quem.store.outbox import KINDS, claim, letters_of, queue_letter
 from quem.store.people import decline, person_named
@@ -75,7 +73,6 @@ def url() -> str:
 
 @pytest.fixture
 def solving(tmp_path: Path) -> Iterator[Callable[..., tuple[Flask, Site, FlaskClient]]]:
-    """Opens a study that people solve, some of whom have addresses: (its app, site, dashboard)."""
     apps: list[tuple[Flask, Site]] = []
 
     def make(people: str, *addressed: str) -> tuple[Flask, Site, FlaskClient]:
@@ -121,8 +118,8 @@ def test_invitations_are_sent_from_the_dashboard(
 ) -> None:
     """One button sends them, however often it is pressed; the page says what became of each."""
     page = words(dashboard, INVITATIONS)
-    for text in ("Letters go out through 127.0.0.1", "Send 3 invitations", "Not sent; no address"):
-        assert text in page
+    assert "Send 3 invitations" in page
+    assert "Not sent; no address" in page
     host.answer = lambda to: "550 unknown here" if to[:2] == "j3" else "250 OK"
     for _ in range(2):
         answer = dashboard.post("/dashboard/mail/judge/invitations", data=SURE)
@@ -132,12 +129,9 @@ def test_invitations_are_sent_from_the_dashboard(
     assert page.count("Invitation sent") == 2
     assert "Invitation failed 550 unknown here" in page
     assert "1 letter failed" in words(dashboard, "/dashboard")
-    assert all(letter["Reply-To"] == "zoe@example.net" for letter in host.letters)
-    assert f"{URL}/j/" in host.letters[0].get_content()
     events = {(e.person, e.by, e.detail["kind"], e.detail["state"]) for e in audited(site, "mail")}
     states = {"J1": "sent", "J2": "sent", "J3": "failed"}
     assert events == {(one, "server", "invitation", state) for one, state in states.items()}
-    assert "Invitation to J1: sent" in words(dashboard, "/dashboard/events")
     # Somebody has corrected the address.
     host.answer = lambda _: "250 OK"
     (failed,) = [letter.message_id for letter in letters(site) if letter.state == "failed"]
@@ -159,7 +153,6 @@ def test_a_wrong_letter_is_sent_again_with_a_new_link(
     assert codes == [303, 422]
     wait_for(app)
     old, new = (letter for letter in host.letters if "j1@example.org" in str(letter["To"]))
-    assert old["Message-ID"] != new["Message-ID"]
     assert "This link replaces the one that we sent you" in new.get_content()
     for letter in (old, new):
         link = re.search(rf"{URL}(/j/\S+)", letter.get_content())
@@ -175,7 +168,6 @@ def test_letters_of_unknown_fate_wait_for_a_decision(
         for judge in list(everybody(site).values())[:2]:
             queue_letter(c, site.id, judge.key, "invitation")
             assert claim(c, site.id, KINDS)
-    assert words(dashboard, INVITATIONS).count("Invitation on its way") == 2
     first, second = (f"/dashboard/mail/{letter.message_id}" for letter in letters(site))
     assert dashboard.post(f"{first}/again").status_code == 422
     with site.store.write() as c:
@@ -188,7 +180,6 @@ def test_letters_of_unknown_fate_wait_for_a_decision(
         assert dashboard.post(late).status_code == 422
     assert sent(app, host) == ["j2"]
     assert {letter.state for letter in letters(site)} == {"sent"}
-    assert "Invitation to J1: arrived" in words(dashboard, "/dashboard/events")
 
 
 def test_nothing_is_sent_without_a_server_or_an_address(
@@ -202,9 +193,7 @@ def test_nothing_is_sent_without_a_server_or_an_address(
     assert "only on this computer" in answer.text
     monkeypatch.delenv("QUEM_SMTP")
     assert dashboard.post("/dashboard/mail/judge/invitations", data=SURE).status_code == 422
-    page = words(dashboard, INVITATIONS)
-    for text in ("quem sends no mail.", "QUEM_SMTP", "Create 4 links and their messages"):
-        assert text in page
+    assert "Create 4 links and their messages" in words(dashboard, INVITATIONS)
     monkeypatch.setenv("QUEM_SMTP", "smtp://mail.example.org")
     for path in (INVITATIONS, "/dashboard"):
         assert "QUEM_SMTP: is without TLS" in words(dashboard, path)
@@ -237,12 +226,8 @@ def test_one_or_all_are_reminded_once_a_day(
 
     assert "Remind 2 judges" in words(dashboard, INVITATIONS)
     assert remind(key=key["J1"]) == ["j1"]
-    reminder = host.letters[-1]
-    assert reminder["List-Unsubscribe"] == "<mailto:zoe@example.net?subject=No%20reminders>"
-    assert "The link that you were sent still works" in reminder.get_content()
-    assert "/j/" not in reminder.get_content()
+    assert "/j/" not in host.letters[-1].get_content()
     assert remind(key=key["J1"]) == remind(key=key["J4"]) == []
-    assert "Remind 1 judge" in words(dashboard, INVITATIONS)
     assert remind() == ["j2"]
     assert remind() == []
     later()
@@ -272,11 +257,9 @@ def test_people_who_solve_are_invited_before_judges(
     assert "Send 1 invitation" not in words(dashboard, INVITATIONS)
     dashboard.post("/dashboard/mail/subject/invitations")
     assert sent(app, host) == ["s1", "s2"]
-    assert "Bonjour " in host.letters[0].get_content()
     link = re.search(rf"{URL}(/p/\S+)", host.letters[0].get_content())
     assert link
     assert app.test_client().get(link[1]).status_code == 303
-    assert words(dashboard, SOLVING).count("Invitation sent") == 2
     with site.store.write() as c:
         set_solving(c, site.id, "open", "shell")
         later = now() - dt.timedelta(days=4)
@@ -293,23 +276,15 @@ def test_people_who_solve_are_invited_before_judges(
 
 
 def test_people_whose_invitation_is_queued_get_no_other_link(
-    solving: Callable[..., tuple[Flask, Site, FlaskClient]], host: MailHost, tmp_path: Path
+    solving: Callable[..., tuple[Flask, Site, FlaskClient]], host: MailHost
 ) -> None:
-    """Not from "Create links", and not from `quem links`; erasing takes the letter back."""
+    """Erasing takes the letter back."""
     app, site, dashboard = solving("S1 S2", "S1")
     host.answer = lambda _: "450 4.2.0 Zelda has moved"
-    assert "Create 2 links" in words(dashboard, SOLVING)
     dashboard.post("/dashboard/mail/subject/invitations")
     wait_for(app)
-    page = words(dashboard, SOLVING)
-    assert "Zelda has moved" in page
-    assert "Create 1 link" in page
     made = dashboard.post("/dashboard/solving/links").text
     assert re.findall('data-id="(S.)"', made) == ["S2"]
-    out = tmp_path / "links.csv"
-    run = CliRunner().invoke(main, ["links", "people", str(site.path), "--out", str(out)])
-    assert run.exit_code == 0, run.output
-    assert "/p/" not in out.read_text()
     key = everybody(site, "subject")["S1"].key
     dashboard.post(f"/dashboard/people/{key}/erase", data={"word": "S1"})
     assert not letters(site, "subject")

@@ -174,7 +174,6 @@ def signed_in(server: Server, who: str) -> dict[str, str]:
 
 
 def opened(server: Server, cookie: dict[str, str]) -> str:
-    """Agree, and open the first task; gives its address."""
     server.ask("POST /judge/consent", b"consent=yes", {**cookie, **FORM})
     [path, *_] = re.findall('href="(/judge/g/[^"]+)"', server.ask("GET /judge", b"", cookie).text)
     assert server.ask(f"GET {path}", b"", cookie).status == 200
@@ -360,7 +359,6 @@ UPLOAD = "POST /solve/t/x/files?name=a.md HTTP/1.1\r\nHost: localhost\r\n"
 
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_stranger_sends_no_large_body(server: Server, *, chunked: bool) -> None:
-    """Neither without a cookie nor with a made-up one."""
     mine = signed_in(server, "S1")["Cookie"].partition("=")[0]
     for cookie in ("a=b", f"{mine}=made-up"):
         count, answer = send_slowly(server.port, cookie, chunked=chunked)

@@ -19,7 +19,6 @@ from quem.store.people import person_named
 from quem.store.studies import set_solving
 from quem.store.work import last_answer, task_of
 from quem.studyfile.reading import draft_study, read_study
-from tests.served import number_of
 from tests.store.solving import FakeTime
 from tests.webjudge.sites import SURE, enter_as, enter_dashboard, everybody, gids
 from tests.webjudge.solving_sites import Solver, task_data, write_solving_study
@@ -99,14 +98,11 @@ def test_one_problem_after_the_other(app: Flask, site: Site) -> None:
     assert one.tasks() == []
     one.enter()
     [first] = one.tasks()
-    before = one.client.get(f"/solve/t/{first}").text
-    assert "Start this problem" in before
-    assert "case 1" not in before.casefold()
+    assert "case 1" not in one.client.get(f"/solve/t/{first}").text.casefold()
     gid = one.start()
     assert "case 1" in one.client.get(f"/solve/t/{gid}").text
     assert one.tasks() == [first]
-    saved = one.save(gid, 0, MARKDOWN)
-    assert (saved.status_code, number_of(saved.get_json())) == (200, 1)
+    assert one.save(gid, 0, MARKDOWN).status_code == 200
     done = one.save(gid, 1, MARKDOWN, submit=True).get_json()
     assert done["submitted"]
     assert done["receipt"] in one.client.get(done["next"]).text
@@ -114,7 +110,7 @@ def test_one_problem_after_the_other(app: Flask, site: Site) -> None:
     assert one.save(gid, 2, "later").status_code == 403
 
 
-@pytest.mark.parametrize("given", ["", "seven", "-1", "81", "1e9", "nan"])
+@pytest.mark.parametrize("given", ["", "seven", "81", "nan"])
 def test_experience_is_a_number(app: Flask, site: Site, given: str) -> None:
     one = Solver(app, site, "S1")
     answer = one.client.post("/solve/about", data={"experience": given})
@@ -228,7 +224,6 @@ def test_withdrawing(site: Site, one: Solver, gid: str) -> None:
     one.client.post("/solve/withdraw", data={})
     assert one.client.get(f"/solve/t/{gid}").status_code == 200
     one.client.post("/solve/withdraw", data=SURE)
-    assert "You have withdrawn" in one.client.get("/solve").text
     assert one.client.get(f"/solve/t/{gid}").status_code == 303
     assert uploaded_files(site) == []
     for page in ("about", "finish"):
@@ -256,8 +251,15 @@ def test_closing_writes_what_judges_get(
         else:
             one.solve_all(f"What I, number {number}, would do.")
     assert "Close the solving session first" in dashboard.post("/dashboard/open").text
-    assert dashboard.post("/dashboard/solving/close", data=SURE).status_code == 303
     folder = site.path.parent
+    lost = (folder / "solutions/P1/sys1.md").rename(folder / "lost.md")
+    page = dashboard.post("/dashboard/solving/close", data=SURE).text
+    assert "The session is closed" in page
+    assert "there is no solution of sys1" in page
+    assert "close it again" in dashboard.get("/dashboard").text
+    lost.rename(folder / "solutions/P1/sys1.md")
+    assert dashboard.post("/dashboard/solving/close", data=SURE).status_code == 303
+    assert "close it again" not in dashboard.get("/dashboard").text
     files = [folder / "subjects.csv", *(p for p in folder.rglob("solutions/**/*") if p.is_file())]
     first = {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
     names = ("P1/S1.md", "P1/S3/answer.md", "P1/S3/file-1.png", "P3/S2.md")
@@ -288,8 +290,7 @@ def test_text_that_no_database_holds(one: Solver, gid: str) -> None:
     assert one.save(gid, 0, "a\U0001f600").status_code == 200
 
 
-AFTER = """practice: P1
-order: fixed
+AFTER = """order: fixed
 questions:
   - {id: field, about: study, kind: text, text: Which field?}
   - {id: familiar, about: task, kind: scale, text: How familiar?, required: true}
@@ -300,38 +301,29 @@ def test_questions_after_each_problem(tmp_path: Path, opened: Callable[[Path], S
     """They are asked once a problem has ended, and the table has a column for each."""
     site = opened(write_solving_study(tmp_path, solving=AFTER))
     set_session(site, "open")
-    one, other = (Solver(create_app(site), site, name) for name in ("S1", "S2"))
-    other.enter()
+    one, other = (entered(create_app(site), site, name) for name in ("S1", "S2"))
     one.enter(**{"question-0": "pumps"})
-    practice, gid = one.tasks()
-    one.client.post(f"/solve/t/{practice}/start")
-    one.save(practice, 0, "trying", submit=True)
-    assert "How familiar?" not in one.client.get("/solve").text
-    one.client.post(f"/solve/t/{gid}/start")
+    gid = one.start()
     replies = {"question-0": "4", "question-1": "a ruler"}
     assert one.client.post(f"/solve/t/{gid}/after", data=replies).status_code == 404
     one.save(gid, 0, "mine", submit=True)
-    page = one.client.get("/solve").text
-    assert ["How familiar?" in page, "Which field?" in page] == [True, False]
     assert other.client.post(f"/solve/t/{gid}/after", data=replies).status_code == 404
     missing = one.client.post(f"/solve/t/{gid}/after", data={"question-1": "x"})
     assert "Answer the required questions" in one.client.get(missing.location).text
     one.client.post(f"/solve/t/{gid}/after", data=replies)
-    assert "How familiar?" not in one.client.get("/solve").text
     skipped = one.start()
     one.client.post(f"/solve/t/{skipped}/skip", data={"minutes": "25"})
     one.client.post(f"/solve/t/{skipped}/after", data={"question-0": "1"})
-    assert "One last question" in one.client.get("/solve").text
     rows = {row["id"]: row for row in csv.DictReader(io.StringIO(close(site)[-1].read_text()))}
     answers = {name: text for name, text in rows["S1"].items() if name.startswith("answer ")}
-    assert answers == {
+    assert {name: text for name, text in answers.items() if "P3" not in name} == {
         "answer field": "pumps",
-        "answer familiar P2": "4",
-        "answer tools P2": "a ruler",
-        "answer minutes left for P2": "",
-        "answer familiar P3": "1",
-        "answer tools P3": "",
-        "answer minutes left for P3": "25",
+        "answer familiar P1": "4",
+        "answer tools P1": "a ruler",
+        "answer minutes left for P1": "",
+        "answer familiar P2": "1",
+        "answer tools P2": "",
+        "answer minutes left for P2": "25",
     }
     assert draft_study(site.path).mistakes == []
 
@@ -354,29 +346,6 @@ def test_what_was_there_is_not_overwritten(site: Site, one: Solver) -> None:
         assert studies.solving_state(c, site.id) == "open"
 
 
-def test_a_system_has_no_solution_when_the_session_is_closed(
-    app: Flask, site: Site, dashboard: FlaskClient, opened: Callable[[Path], Site]
-) -> None:
-    """The page says that it is closed all the same, what is missing, and what to do."""
-    for name in EVERYBODY:
-        entered(app, site, name).solve_all("mine")
-    missing = site.path.parent / "solutions/P1/sys1.md"
-    text = missing.read_text()
-    missing.unlink()
-    other_site = opened(site.path)
-    other = create_app(other_site)
-    page = dashboard.post("/dashboard/solving/close", data=SURE).text
-    assert "The session is closed" in page
-    assert "there is no solution of sys1" in page
-    assert "close it again" in dashboard.get("/dashboard").text
-    assert other.test_client().get("/healthz").status_code == 200
-    missing.write_text(text)
-    dashboard.post("/dashboard/solving/close", data=SURE)
-    assert "close it again" not in dashboard.get("/dashboard").text
-    elsewhere = enter_dashboard(other, other_site)
-    assert "close it again" not in elsewhere.get("/dashboard").text
-
-
 def test_two_organizers_close_at_once(site: Site, one: Solver) -> None:
     for _ in range(3):
         gid = one.start()
@@ -393,7 +362,6 @@ def test_reopening_and_closing_again(site: Site, one: Solver) -> None:
     written = site.path.parent / "solutions/P1/S1.md"
     assert written.read_text() == "mine\n"
     assert one.client.post("/solve/withdraw", data=SURE).status_code == 403
-    assert "You have withdrawn" not in one.client.get("/solve").text
     set_session(site, "open")
     one.client.post("/solve/withdraw", data=SURE)
     close(site)
@@ -423,106 +391,95 @@ def test_no_clock_runs_while_the_session_is_closed(
     assert (row["away P1"], row["seconds P1"]) == ("30.0", "10.0")
 
 
-def test_dashboard_of_a_session(dashboard: FlaskClient, site: Site) -> None:
+def test_people_are_added_and_erased(dashboard: FlaskClient, site: Site) -> None:
     added = dashboard.post("/dashboard/solving/new", data={"id": "S9", "name": "Nina"})
     assert "/p/" in added.text
     for wrong in ("S9", "J1", "sys1", "a/b", ""):
         assert dashboard.post("/dashboard/solving/new", data={"id": wrong}).status_code == 422
     person = f"/dashboard/people/{everybody(site, 'subject')['S9'].key}"
-    assert dashboard.post(f"{person}/link").status_code == 422
     assert "/p/" in dashboard.post(f"{person}/link", data=SURE).text
-    dashboard.post(f"{person}/revoke", data=SURE)
-    assert "Link revoked" in dashboard.get("/dashboard/solving").text
-    assert dashboard.post(f"{person}/erase", data={"word": "no"}).status_code == 422
     dashboard.post(f"{person}/erase", data={"word": "S9"})
     assert "erased-1" in everybody(site, "subject")
     assert "Nina" not in dashboard.get("/dashboard/solving").text
 
 
 class Cheat(Solver):
-    """A client of a subject, whose first problem is started."""
+    """A client of a subject, whose first problem is started, and what it can do."""
 
     def __init__(self, app: Flask, site: Site, time: FakeTime) -> None:
         super().__init__(app, site, "S1")
         self.app, self.site, self.time = app, site, time
         self.enter()
         self.gid = self.tasks()[0]
-        self.client.post(f"/solve/t/{self.gid}/start")
+        self.do("start")
         self.write("in time")
 
-    def read(self) -> str:
-        return self.client.get(f"/solve/t/{self.gid}").text
+    def do(self, what: str) -> None:
+        self.client.post(f"/solve/t/{self.gid}/{what}", data={"minutes": "9"})
 
-    def write(self, text: str = "gained", *, submit: bool = False, base: int | None = None) -> None:
+    def write(self, text: str = "gained", base: int = 0, *, submit: bool = False) -> None:
         """Save an answer, made from the newest draft unless another is named."""
-        page = "" if base else self.read()
+        page = "" if base else self.client.get(f"/solve/t/{self.gid}").text
         newest = task_data(page)["revision"] if "task-data" in page else 1
         self.save(self.gid, base or newest, text, submit=submit)
 
-    def say(self, running: str, client: str = "") -> None:
-        body = {"client": client or self.tab, "running": running, "take": True}
-        self.client.post(f"/solve/t/{self.gid}/clock", json=body)
+    def step(self, word: str) -> None:
+        """Do what a word says; a number lets seconds pass, and "elsewhere" is another tab."""
+        match word:
+            case "save" | "submit":
+                self.write(submit=word == "submit")
+            case "save-unseen" | "submit-unseen":
+                self.write(base=1, submit=word == "submit-unseen")
+            case "finish":
+                self.write("in time", submit=True)
+            case "read":
+                self.client.get(f"/solve/t/{self.gid}")
+            case "elsewhere":
+                self.tab = "another-tab"
+            case "device":
+                Cheat(self.app, self.site, self.time).write()
+            case "away" | "work" | "pause":
+                body = {"client": self.tab, "running": word, "take": True}
+                self.client.post(f"/solve/t/{self.gid}/clock", json=body)
+            case "reopen" | "skip" | "start":
+                self.do(word)
+            case _:
+                self.time.passes(int(word))
 
 
-def saves(**how: Any) -> Callable[[Cheat], None]:  # noqa: ANN401
-    return lambda one: one.write(**how)
-
-
-def says(*words: str, every: int = 0) -> Callable[[Cheat], None]:
-    """Send states to the clock, with some seconds before each."""
-
-    def say_all(one: Cheat) -> None:
-        for word in words:
-            one.time.passes(every)
-            one.say(word)
-
-    return say_all
-
-
-def waits(seconds: int) -> Callable[[Cheat], None]:
-    return lambda one: one.time.passes(seconds)
-
-
-def does(what: str, **fields: str) -> Callable[[Cheat], object]:
-    return lambda one: one.client.post(f"/solve/t/{one.gid}/{what}", data=fields)
-
-
-HOUR, SAVE, OLD = waits(3600), saves(), saves(base=1)
-# What each does in turn; all try to save "gained" when no time is left for it.
-CHEATS: dict[str, tuple[Callable[[Cheat], object], ...]] = {
-    "no clock": (HOUR, SAVE),
-    "no clock, submits": (HOUR, saves(submit=True)),
-    "never sees the page again": (HOUR, OLD),
-    "away": (says("away"), HOUR, SAVE),
-    "away and back": (says("away", "work", every=50), SAVE),
-    "away, submits": (says("away"), HOUR, saves(base=1, submit=True)),
-    "always away": (says(*["away"] * 5, every=15), SAVE),
-    "now and then away": (says(*["away", "work"] * 3, every=20), SAVE),
-    "saves in a pause": (says("pause"), HOUR, OLD),
-    "submits in a pause": (says("pause"), HOUR, saves(base=1, submit=True)),
-    "reads in a pause": (says("pause"), lambda one: one.read(), HOUR, SAVE),
-    "pauses in another tab": (lambda one: one.say("pause", "another-tab"), HOUR, OLD),
-    "pauses at the end": (says("pause", "work", every=59), waits(2), OLD),
-    "away in another tab": (lambda one: one.say("away", "another-tab"), HOUR, SAVE),
-    "was on its way": (says("work", "work", every=30), waits(1), OLD),
-    "submits and reopens": (saves(text="in time", submit=True), HOUR, does("reopen"), SAVE),
-    "skips and reopens": (does("skip", minutes="9"), HOUR, does("reopen"), SAVE),
-    "reopens after the end": (says(*["work"] * 3, every=30), does("reopen"), SAVE),
-    "starts again": (HOUR, does("start"), SAVE),
-    "many saves": (*(waits(30), saves(text="in time")) * 2, *(waits(30), SAVE) * 2),
-    "another device": (says("away"), HOUR, lambda one: Cheat(one.app, one.site, one.time).write()),
-}
-
-
-@pytest.mark.parametrize("name", CHEATS)
+@pytest.mark.parametrize(
+    "steps",
+    [
+        "3600 save",
+        "3600 submit",
+        "3600 save-unseen",
+        "away 3600 save",
+        "away 3600 submit-unseen",
+        "50 away 50 work save",
+        "15 away 15 away 15 away 15 away 15 away save",
+        "20 away 20 work 20 away 20 work save",
+        "pause 3600 save-unseen",
+        "pause 3600 submit-unseen",
+        "pause read 3600 save",
+        "elsewhere pause 3600 save-unseen",
+        "59 pause 59 work 2 save-unseen",
+        "elsewhere away 3600 save",
+        "30 work 30 work 1 save-unseen",
+        "finish 3600 reopen save",
+        "skip 3600 reopen save",
+        "30 work 30 work 30 work reopen save",
+        "3600 start save",
+        "away 3600 device",
+    ],
+)
 def test_no_client_gains_time(
-    tmp_path: Path, opened: Callable[[Path], Site], monkeypatch: pytest.MonkeyPatch, name: str
+    tmp_path: Path, opened: Callable[[Path], Site], monkeypatch: pytest.MonkeyPatch, steps: str
 ) -> None:
     """What is saved when no time is left does not count, however the client gets there."""
     site = opened(write_solving_study(tmp_path, solving="time_limit: 1\norder: fixed"))
     one = Cheat(create_app(site), site, FakeTime(monkeypatch))
-    for step in CHEATS[name]:
-        step(one)
+    for word in steps.split():
+        one.step(word)
     with site.store.read() as c:
         key = person_named(c, site.id, "subject", "S1").key
         assert last_answer(c, task_of(c, key, one.gid)).text == "in time"

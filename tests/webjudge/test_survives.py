@@ -1,13 +1,14 @@
-"""What was acknowledged is there, whatever happens to the server."""
+"""What was acknowledged is there, whatever happens to the server; and what it does beside."""
 
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import re
 import sqlite3
 import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,16 +17,21 @@ from click.testing import CliRunner
 
 from quem.cli import main
 from quem.store.database import THREADS
+from quem.store.uploads import UploadFolder
 from tests.patience import until
 from tests.postgres import running_postgres
 from tests.served import Browserless, Served, all_ranked, number_of, write_judging_study
 from tests.trials.kills import KillTrials
 from tests.trials.solving_kills import SolvingKills
 from tests.webjudge.servers import gunicorn
+from tests.webjudge.sites import rank_all
+from webjudge.housekeeping import Housekeeping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from webjudge import Site
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -144,7 +150,6 @@ def quem_backup(*words: str | Path) -> None:
 
 @pytest.mark.parametrize("program", ["quem", "gunicorn"])
 def test_a_restart_of_postgresql_is_one_line(program: str, tmp_path: Path) -> None:
-    """While it is away pages and saves get 503, and the log has a line; then all is well again."""
     study = write_judging_study(tmp_path)
     log: Callable[[], str]
     with contextmanager(running_postgres)() as server, ExitStack() as running:
@@ -227,3 +232,58 @@ def entered(base: str, link: str) -> tuple[Browserless, str, list[str], str]:
     gid = browser.groups()[0]
     data = browser.group(gid)
     return browser, gid, data["labels"], data["layout"]
+
+
+LONG = 60.0
+
+
+def test_a_job_that_fails_is_told_and_holds_up_no_other(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Jobs run at the start, every so often, and at the stop; a failure is told until it ends."""
+    failing, runs, done = threading.Event(), threading.Semaphore(0), []
+    failing.set()
+
+    def fail() -> None:
+        runs.release()
+        if failing.is_set():
+            raise OSError(28, "No space left on device")
+
+    housekeeping = Housekeeping(site)
+    housekeeping.add("rare", 3600, lambda: done.append("rare"))
+    housekeeping.add("copy", 0.01, fail)
+    housekeeping.start()
+    for _ in range(3):
+        assert runs.acquire(timeout=LONG)
+    assert done == ["rare"]
+    assert "No space left on device" in site.troubles["copy"]
+    assert "housekeeping: copy" in caplog.text
+    failing.clear()
+    housekeeping.stop()
+    assert (site.troubles, done) == ({}, ["rare", "rare"])
+    assert "housekeeping" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_the_log_is_emptied_into_the_file(site: Site, tmp_path: Path) -> None:
+    file = site.store.place.file
+    assert file is not None
+    rank_all(site, "J1")
+    Housekeeping(site).start().stop()
+    (tmp_path / "copy.sqlite3").write_bytes(file.read_bytes())
+    with closing(sqlite3.connect(tmp_path / "copy.sqlite3")) as connection:
+        assert connection.execute("SELECT count(*) FROM revision").fetchone() == (2,)
+
+
+def test_uploads_that_a_kill_cut_off_are_deleted_when_they_are_old(site: Site) -> None:
+    uploads = UploadFolder(site.path)
+    received, sha256, _ = uploads.receive([b"whole"], 100, 1, 100)
+    whole = uploads.keep(received, sha256, ".md")
+    files = [uploads.folder / name for name in (".a.partial", ".b.partial.pdf", ".new.partial")]
+    for path in files:
+        path.write_bytes(b"half")
+    for path in [whole, *files[:2]]:
+        os.utime(path, (0, 0))
+    Housekeeping(site).start().stop()
+    assert sorted(path for path in uploads.folder.rglob("*") if path.is_file()) == sorted(
+        [whole, files[2]]
+    )

@@ -1,4 +1,4 @@
-"""``quem panel``: people once, and systems whenever there is a new one."""
+"""``quem panel``: subjects once, and systems whenever there is a new one."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def make(
 
 
 def _last_day(draft: StudyFile, database: str | None) -> dt.date | None:
-    """Say when the last ranking was submitted, where a store knows it."""
+    """The day of the last submission, if a store knows it."""
     from quem.rankings.stored import Session, session_of_study
     from quem.store.exporting import last_submitted
     from quem.store.location import locate_database

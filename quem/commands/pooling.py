@@ -1,4 +1,4 @@
-"""``quem score --pool``: what the retrievers of a study find, as a study that judges grade."""
+"""``quem score --pool``: what retrievers find, as a study that judges grade."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from quem.retrieval.pooling import Pool
 
-_DEPTH, _JUDGES, _GRADES = 20, 2, 4  # without the options
-# The names of the options that only pools have.
+_DEPTH, _JUDGES, _GRADES = 20, 2, 4  # defaults
+# Options that only pools have.
 OF_POOL = ("depth", "judged", "only", "documents", "judges", "grades", "code")
 
 
 def _labels(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Labels of grades: from a range such as 0-3, or as they are."""
+    """Labels of grades: from a range such as 0-3, or as given."""
     from quem.studyfile.relevance import LABELS, MOST_GRADES
 
     if value is None:
@@ -83,7 +83,7 @@ _OPTIONS = (
 
 
 def pool_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for pools."""
+    """The options for pools."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -157,7 +157,7 @@ def _tell(pool: Pool, depth: int) -> None:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """The files of a folder by what they are named after, with and without an ending."""
+    """The files of a folder by name, with and without extension."""
     from quem.errors import FileError
     from quem.solutions.files import is_ignored
 

@@ -1,4 +1,4 @@
-"""The result of a comparison: the rows of its tables, and what is done with them."""
+"""The result of a comparison: the rows of its tables, and its methods."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class ComparedStudy(StudyRecord):
 class ComparisonSettings(BaseModel):
     """The settings as used."""
 
-    level: float  # of the intervals
-    systems: tuple[str, ...]  # that were named; empty for all
+    level: float  # confidence level
+    systems: tuple[str, ...]  # as named; empty for all
 
 
 class Difference(Row):
-    """The years of the second less those of the first."""
+    """The years of the second minus those of the first."""
 
     title: ClassVar[str] = "Pairs of systems"
     first: str = col("by name", "First", kind="csv")
@@ -63,7 +63,7 @@ class PairRow(Difference):
 
 
 class PersonRow(Difference):
-    """A person without help, and with it."""
+    """A subject, unassisted and assisted."""
 
     title: ClassVar[str] = "People without and with help"
     alone: float = col("average rank without help", "Rank alone", 2)
@@ -71,7 +71,7 @@ class PersonRow(Difference):
 
 
 class GainRow(Row):
-    """What a system does for those it helps."""
+    """The gain from assistance by a system."""
 
     system: str = col("id")
     name: str = col("of the system", kind="csv")
@@ -86,7 +86,7 @@ class GainRow(Row):
 
 
 class SystemRow(Row):
-    """A system's years, for the population that the differences are about."""
+    """A system's years, for the population of the differences."""
 
     title: ClassVar[str] = "Systems"
     name: str = col("with its version", "System")
@@ -100,23 +100,23 @@ class SystemRow(Row):
 
 @dataclass(frozen=True)
 class ComparisonFindings:
-    """What was compared, and what came out."""
+    """The findings of a comparison."""
 
     cores: tuple[Core, ...]  # of each study
-    chosen: tuple[str, ...]  # what the caller named; empty for all
-    systems: tuple[Measured, ...]  # that were compared, in order
+    chosen: tuple[str, ...]  # named by the caller; empty for all
+    systems: tuple[Measured, ...]  # as compared, in order
     pairs: tuple[PairRow, ...] = ()
     gains: tuple[GainRow, ...] = ()
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def unit(self) -> str:
-        """The unit of experience, in which all studies agree."""
+        """The common unit of experience."""
         return self.cores[0].unit
 
     @property
     def level(self) -> float:
-        """Of the intervals."""
+        """Confidence level."""
         return self.cores[0].settings.level
 
     @property
@@ -131,19 +131,19 @@ class ComparisonFindings:
 
     @property
     def people(self) -> tuple[PersonRow, ...]:
-        """Everybody whom a system helped."""
+        """Every assisted subject."""
         return tuple(person for gain in self.gains for person in gain.people)
 
 
 @dataclass(frozen=True, repr=False)
 class ComparisonResult(BaseResult["ComparisonFindings"]):
-    """How far systems are apart."""
+    """Differences between systems and gains from assistance."""
 
     findings: ComparisonFindings
     kind = "comparison"
 
     def __repr__(self) -> str:
-        """One line; `summary` says more."""
+        """One line; see `summary`."""
         names = ", ".join(one.name for one in self.findings.rows)
         return f"<ComparisonResult of {names or 'people with and without help'}>"
 
@@ -153,14 +153,14 @@ class ComparisonResult(BaseResult["ComparisonFindings"]):
 
     @staticmethod
     def presentation() -> Presentation[ComparisonFindings]:
-        """How the results are shown."""
+        """The presentation of the results."""
         from quem.comparison.presentation import PRESENTATION
 
         return PRESENTATION
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of: study files and their rankings."""
+        """The input files: study files and their rankings."""
         return tuple(file for core in self.findings.cores for file in core.study.files)
 
     @property

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _in_both(lists: Lists, k: int | None) -> Floats:
-    """How many items are among the best k of list and truth, in the mean over orders of ties."""
+    """The overlap of the best k of list and truth, averaged over orders of ties."""
     if k is None:
         return lists.run.sum(lists.known)
     chance = lists.places.within(k) * lists.true_places.within(k)
@@ -77,7 +77,7 @@ def _stromer(lists: Lists, k: int | None) -> Outcome:
     # With k beyond the ground truth, a perfect list could not reach 1.
     depth = sizes if k is None else np.minimum(sizes, k)
     places, true, limit = lists.places, lists.true_places, depth[run.row]
-    # Both stand at each position from first to last with the same chance, and at no other.
+    # Both have each position from first to last with the same probability, and no other.
     first = np.maximum(places.first, true.first)
     last = np.minimum(np.minimum(places.last, true.last), limit)
     count = np.maximum(last - first + 1, 0)

@@ -73,7 +73,7 @@ Threes = Annotated[tuple[Annotated[int, Field(ge=3, le=1000)], ...], BeforeValid
 
 
 class PlanSettings(BaseModel):
-    """The settings of a plan; None where a pilot, or else an assumption, fills in.
+    """The settings of a plan; None for values from a pilot or an assumption.
 
     Experience is in the study's unit, by default years.
     """

@@ -45,7 +45,7 @@ def mean_rows(table: ScoreTable) -> Iterator[Mean]:
 
 
 class PairRow(Row):
-    """How far two systems are apart by a measure."""
+    """The difference of two systems by a measure."""
 
     title: ClassVar[str] = "Differences"
     measure: str = col("as it is spelled")
@@ -135,7 +135,7 @@ class InputRow(Row):
 
 
 class OriginRow(Row):
-    """What has to be the same where scores are compared."""
+    """Properties that compared scores must share."""
 
     kind: str = col("of the study")
     truth: str = col("digest of the ground truth")
@@ -144,7 +144,7 @@ class OriginRow(Row):
 
 
 def origin_row(table: ScoreTable, files: Iterable[Path]) -> OriginRow:
-    """Where the scores come from."""
+    """The origin of the scores."""
     from hashlib import file_digest
 
     inputs = []

@@ -50,7 +50,7 @@ Size = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 
 
 class Cases(StudyPart):
-    """Where the case base is, and what its columns mean."""
+    """The case base and its columns."""
 
     text_key = "file"
 
@@ -98,7 +98,7 @@ Protocol = Literal["leave-one-out", "leave-one-in", "separate"]
 
 
 class Queries(StudyPart):
-    """Which problems are the targets of the dialogues."""
+    """The targets of the dialogues."""
 
     protocol: Protocol = Field(
         "leave-one-out",
@@ -115,7 +115,7 @@ class Queries(StudyPart):
     @classmethod
     def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
         if isinstance(data, str):
-            # A file has an ending, so that a protocol with a typo is not looked for as a file.
+            # A file has an extension, so a misspelled protocol is not mistaken for one.
             data = {"file" if "." in data else "protocol": data}
         elif isinstance(data, list):
             data = {"file": data}
@@ -199,7 +199,7 @@ class User(StudyPart):
 
 
 class Questions(StudyPart):
-    """In which order questions are asked."""
+    """The order of questions."""
 
     order: Literal["random", "fixed"] = Field(
         "random", description="At random, or always as `attributes` says."

@@ -47,7 +47,7 @@ Form = Literal["linear", "log", "quadratic"]
 # Of judges' pages; `webjudge.languages` has their names.
 LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]
 _SCALE = (1, 5)
-# Buttons of a scale that fit on a phone.
+# Greatest number of a scale's buttons on a phone.
 _STEPS = 10
 
 
@@ -56,7 +56,7 @@ def _once(values: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _iso_date(value: object) -> object:
-    # Left alone, pydantic takes a bare number for seconds since 1970.
+    # By default, pydantic reads a bare number as seconds since 1970.
     if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
         raise ValueError(f"{value[:60]!r} is not a date; use a value such as 1996-01-31")
     return value
@@ -252,7 +252,7 @@ class Question(StudyPart):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """All answers that can be given, as they are stored; empty for a text."""
+        """All possible answers, as they are stored; empty for a text."""
         if self.kind == "scale":
             low, high = self.range
             return tuple(map(str, range(low, high + 1)))
@@ -264,7 +264,7 @@ class Question(StudyPart):
     def _is_one(self) -> Question:
         is_placement, is_choice = self.about == "placement", self.kind == "choice"
         given, options = self.model_fields_set, self.options
-        # The first that holds is told.
+        # The first match is reported.
         wrong = {
             "about: placement asks how sure judges are; leave out kind, text, and options": (
                 is_placement and given - {"id", "about", "required"}
@@ -544,12 +544,12 @@ class SessionSpec(StudySpec):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """All that judges are asked besides the order."""
+        """All questions to judges besides the order."""
         return self.judging.questions
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What grades are called, the lowest first; empty where judges rank."""
+        """The labels of grades, lowest first; empty if judges rank."""
         return ()
 
 
@@ -606,7 +606,7 @@ class ExperienceSpec(SessionSpec):
 
     @property
     def taken_ids(self) -> frozenset[str]:
-        """The ids of judges and solvers that nobody who is asked to solve may have."""
+        """The ids of judges and solvers, which people who solve must not have."""
         judges = {one.id for one in self.judges}
         systems = {one.id for one in self.systems}
         return frozenset(judges | systems | {one.id for one in self.assisted} | {*self.withheld})

@@ -384,7 +384,7 @@ class _Likelihood:
         return _Choices(total, shares, np.array([(weight * of).sum() for of in odds]))
 
     def misfits(self, at: Floats) -> Floats:
-        """The terms of a choice in both sums of `infit`, and in their number: shape (3, size, m)."""
+        """The terms of a choice in the sums of `infit`, and their number: shape (3, size, m)."""
         order, theta, delta = self.orders, at[: self.n], np.exp(at[self.n :])
         x = theta[order.solver] * order.there
         total = self.choices(theta[order.solver], at[self.n :]).total

@@ -230,7 +230,7 @@ def _ahead(apart: Floats, mean: Floats, inference: Inference) -> Floats:
 
 @dataclass(frozen=True)
 class JointTest:
-    """Estimate the differences of all pairs of systems, on queries where both have a score.
+    """A joint test of all pairs by one measure, each of shape (pairs,); NaN if untested."""
 
     p: Floats
     p_alone: Floats

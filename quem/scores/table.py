@@ -139,7 +139,7 @@ class ScoreTable:
 
     @cached_property
     def comparable(self) -> NDArray[np.bool_]:
-        """Which measures have scores of all ranked systems on the same queries, shape (measures,)."""
+        """Which measures have scores of all ranked systems on the same queries, (measures,)."""
         known = ~np.isnan(self.values)
         return np.array(
             [

@@ -1,4 +1,4 @@
-"""Step 5: the average rank of each solver, and its position on a scale from 0 to 1."""
+"""Step 5: the average rank of each solver, and its place on a scale from 0 to 1."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Sums:
 
     @property
     def places(self) -> Floats:
-        """The mean position of each solver in each unit; NaN without cells."""
+        """The mean place of each solver in each unit; NaN without cells."""
         return self.place / np.where(self.count > 0, self.count, np.nan)
 
 
@@ -40,7 +40,7 @@ class Averages:
     kinds: tuple[str, ...]
     years: Floats  # NaN for all but subjects
     rank: Floats  # average rank; NaN for a solver without ranks
-    place: Floats  # mean position, (rank - 1/2)/N
+    place: Floats  # mean place, (rank - 1/2)/N
     n_ranks: NDArray[np.int64]  # 0 where averages were computed elsewhere
     # None where cells are unknown, or not averaged one by one
     problems: Sums | None = None
@@ -53,13 +53,13 @@ class Averages:
 
     @property
     def z(self) -> Floats:
-        """The logit of the position: an unbounded scale."""
+        """The logit of the place: an unbounded scale."""
         with np.errstate(divide="ignore"):
             return np.log(self.place / (1 - self.place))
 
     @property
     def weight(self) -> Floats:
-        """The weight w = p(1 - p); the variance of a position is proportional to w, of z to 1/w."""
+        """The weight w = p(1 - p); the variance of a place is proportional to w, of z to 1/w."""
         return np.clip(self.place * (1 - self.place), _LEAST_WEIGHT, None)
 
 
@@ -73,7 +73,7 @@ def averages_beside(cells: RankCells, averages: Averages, solver: int) -> Averag
 
 
 def average_cells(cells: RankCells, years: Floats) -> Averages:
-    """Average ranks and positions over the cells of each solver.
+    """Average ranks and places over the cells of each solver.
 
     Shapes: `years` (n_solvers,).
     """

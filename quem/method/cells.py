@@ -64,7 +64,7 @@ class RankCells:
 
     @property
     def place(self) -> NDArray[np.float64]:
-        """The position of each solution in its group, 0 worst and 1 best: (score - 1/2)/N."""
+        """The place of each solution in its group, 0 worst and 1 best: (score - 1/2)/N."""
         return (self.score - 0.5) / self.size
 
     def keep(self, rows: NDArray[np.bool_]) -> RankCells:

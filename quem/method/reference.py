@@ -1,6 +1,6 @@
 """The reference line: years of a further subject of a reference population, ranked like a system.
 
-The posterior of a subject's years, given their position, under a declared density of years; the
+The posterior of a subject's years, given their place, under a declared density of years; the
 system counts as a further subject, with its additional variance.
 """
 

@@ -1,4 +1,4 @@
-"""The scale drawing: each system's years and interval, or its position, with subjects as marks.
+"""The scale drawing: each system's years and interval, or its place, with subjects as marks.
 
 SVG for the page, with text of constant size at any width.
 """
@@ -169,7 +169,7 @@ def _years(findings: ExperienceFindings, room: int) -> Scale:
 
 
 def _places(findings: ExperienceFindings, room: int) -> Scale:
-    """Without years: each solver's position; each subject's dot has their years."""
+    """Without years: each solver's place; each subject's dot has their years."""
     core, statements = findings.core, findings.statements[:_MOST_SYSTEMS]
     place, of = 100 * core.averages.place, core.averages
     people = [(float(place[i]), f"{of.years[i]:g}") for i in of.of_kind("subject")]

@@ -1,6 +1,6 @@
-"""Variance of positions by problem and judge, and of a system beyond subjects.
+"""Variance of places by problem and judge, and of a system beyond subjects.
 
-A variance of positions is stated as a dispersion: divided by w = p(1 - p), to which it is
+A variance of places is stated as a dispersion: divided by w = p(1 - p), to which it is
 proportional.
 """
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 # From this ratio of standard deviations on, a single level describes a system poorly.
 TWICE = 2.0
-_LARGEST = 20_000_000  # cells of a table of positions
+_LARGEST = 20_000_000  # cells of a table of places
 _ROUNDING = 1e-12
 
 
 class Components(NamedTuple):
-    """Variances of positions; each of shape (...), for one study or many."""
+    """Variances of places; each of shape (...), for one study or many."""
 
     solution: Floats  # of a solver over problems
     taste: Floats  # of a solver over judges
@@ -152,7 +152,7 @@ def excess(
 
 
 def place_table(cells: RankCells, solvers: NDArray[np.int64]) -> Floats:
-    """Positions as a table (judges, problems, solvers), NaN where missing.
+    """Places as a table (judges, problems, solvers), NaN where missing.
 
     Limited to the first problems if the table would take too much memory.
     """

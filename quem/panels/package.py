@@ -1,6 +1,6 @@
 """The file of a reference panel: a ZIP archive with digests.
 
-``panel.yaml`` has problems, subjects, and settings; ``rankings.csv`` the first judges' rankings of
+``panel.yaml`` has problems, subjects, and settings; ``rankings.csv`` the old judges' rankings of
 the subjects; ``solutions/PROBLEM/PERSON`` their solutions; ``SHA256SUMS`` the digest of every
 other file, as ``sha256sum --check`` reads it. The panel's digest is that of ``SHA256SUMS``.
 """

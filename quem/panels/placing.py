@@ -205,7 +205,7 @@ def draw_anchors(levels: Mapping[str, float], count: int, seed: str) -> tuple[st
 
 
 def score_of(below: Floats | float, levels: Iterable[float], people: int) -> Floats:
-    """Ranks among all subjects from positions among anchors, by linear interpolation.
+    """Ranks among all subjects from places among anchors, by linear interpolation.
 
     `below` is the number of anchors below, ties one half, of any shape; `levels` are the anchors'
     consensus ranks.

@@ -1,7 +1,7 @@
 """Reference panels: systems and subjects placed among anchors by the same coarse scale.
 
-A new judge ranks a system with a few of the panel's subjects. Its position among them gives a rank
-among all subjects. Each subject is placed in the same way by the first judges' rankings, so that
+A new judge ranks a system with a few of the panel's subjects. Its place among them gives a rank
+among all subjects. Each subject is placed in the same way by the old judges' rankings, so that
 the line through the subjects holds for the system.
 """
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     # Problem and subject to the ids of the anchors for the subject.
     AnchorsOf = Callable[[str, str], Sequence[str]]
 
-MOST_TIMES_AS_WIDE = 1.5  # beyond this, new and first judges disagree on the subjects
+MOST_TIMES_AS_WIDE = 1.5  # beyond this, new and old judges disagree on the subjects
 
 
 class Anchor(Row):
@@ -57,7 +57,7 @@ class Anchor(Row):
 
 
 class Placed(Row):
-    """The variance of a system's position beyond that of subjects."""
+    """The variance of a system's place beyond that of subjects."""
 
     system: str = col("id")
     w: float = col("for fewer new judges than old ones, in squared ranks")
@@ -99,12 +99,12 @@ class Placement:
     panel: ReferencePanel
     systems: tuple[str, ...]
     problems: tuple[str, ...]  # with every system placed
-    people: Floats  # of shape (first judges, problems, subjects): ranks among all subjects
+    people: Floats  # of shape (old judges, problems, subjects): ranks among all subjects
     scores: Floats  # of shape (new judges, problems, systems), NaN where a judge did not rank
     anchors: tuple[Anchor, ...]
     agreement: tuple[
         float, float
-    ]  # mean tau-b with the first consensus, of new and of first judges
+    ]  # mean tau-b with the old consensus, of new and of old judges
     drawn: bool  # whether the judges ranked the randomly drawn anchors
 
     @property
@@ -121,7 +121,7 @@ class Placement:
 
     @property
     def judge_variance(self) -> float:
-        """Variance between first judges of a subject's mean score; mean over subjects."""
+        """Variance between old judges of a subject's mean score; mean over subjects."""
         return float(self.people.mean(axis=1).var(axis=0, ddof=1).mean())
 
     @property
@@ -132,9 +132,9 @@ class Placement:
 
     @property
     def drift(self) -> float:
-        """Disagreement tau² of new and first judges on subjects; NaN without repeated anchors.
+        """Disagreement tau² of new and old judges on subjects; NaN without repeated anchors.
 
-        A one-way analysis of variance, over subjects, of new minus first scores of anchors.
+        A one-way analysis of variance, over subjects, of new minus old scores of anchors.
         """
         person = [one.person for one in self.anchors]
         off = pd.Series([one.new - one.old for one in self.anchors], person, dtype=float)
@@ -155,7 +155,7 @@ class Placement:
 
 
 def _located(own: Floats, ranks: Floats, levels: Floats, people: int) -> Floats:
-    """Ranks among all subjects from positions among anchors.
+    """Ranks among all subjects from places among anchors.
 
     Shapes: `own` (m,); `ranks` (m, k) or (k,); `levels` (k,).
     """
@@ -167,7 +167,7 @@ def _located(own: Floats, ranks: Floats, levels: Floats, people: int) -> Floats:
 def placed_people(
     panel: ReferencePanel, problems: Sequence[str], count: int, anchors_of: AnchorsOf | None = None
 ) -> Floats:
-    """Place every subject of a panel among anchors drawn from the others, by the first rankings."""
+    """Place every subject of a panel among anchors drawn from the others, by the old rankings."""
     people, n = panel.people, len(panel.people)
     placed = np.empty((len(panel.spec.judges), len(problems), n))
     for p, problem in enumerate(problems):
@@ -239,7 +239,7 @@ def place_systems(
 def _anchors(
     panel: ReferencePanel, problems: Sequence[str], new: Floats, old: Floats
 ) -> Iterator[Anchor]:
-    """Place each anchor among the others, by new and by first judges."""
+    """Place each anchor among the others, by new and by old judges."""
     n = len(panel.people)
     for p, problem in enumerate(problems):
         levels = old[:, p].mean(axis=0)

@@ -220,7 +220,7 @@ def _rankings(cells: RankCells) -> PooledRankings:
 
 
 def _dispersions(of: Averages) -> dict[str, tuple[Variance, Variance]]:
-    """Variances of each system's position over w: the mean of subjects, and the excess."""
+    """Variances of each system's place over w: the mean of subjects, and the excess."""
     if not isinstance(of, WorthAverages) or of.errors is None:
         return {}
     ranked, people = of.scale.ranked, of.of_kind("subject")

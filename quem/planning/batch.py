@@ -123,13 +123,13 @@ class Studies:
 
     @cached_property
     def place(self) -> Floats:
-        """Positions in each cell, from 0 for the worst to 1."""
+        """Places in each cell, from 0 for the worst to 1."""
         size = np.isfinite(self.ranks).sum(axis=-1, keepdims=True)
         return np.asarray((self.ranks - 0.5) / size)
 
     @cached_property
     def averages(self) -> Averages:
-        """Average ranks and positions, their logits and weights, shapes (b, solvers)."""
+        """Average ranks and places, their logits and weights, shapes (b, solvers)."""
         rank, place = _mean(self.ranks, (1, 2)), _mean(self.place, (1, 2))
         n_ranks = np.isfinite(self.ranks).sum(axis=(1, 2))
         return Averages((), (), self.years, rank, place, n_ranks)

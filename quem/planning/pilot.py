@@ -52,7 +52,7 @@ class Pilot(Row):
 
 
 def read_pilot(study: Study) -> Pilot:
-    """Estimate the noise of a pilot from the positions of its subjects."""
+    """Estimate the noise of a pilot from the places of its subjects."""
     refusal = ""
     if study.panel:
         refusal = "is placed on a panel, and only some of its people were ranked"
@@ -79,9 +79,9 @@ def _refused(study: Study, reason: str) -> QuemError:
 
 
 def estimate_noise(place: Floats, years: Floats) -> Pilot:
-    r"""Estimate the noise from positions, in units of experience.
+    r"""Estimate the noise from places, in units of experience.
 
-    `quem.method.variances.components` gives solution, taste, and judge. The average positions are
+    `quem.method.variances.components` gives solution, taste, and judge. The average places are
     regressed on experience; the residual variance beyond those three is the person component. The
     slope c of that regression converts all to years: σ_years = σ_places/c.
 

@@ -162,7 +162,7 @@ def _limit(name: str, most: int) -> bool:
 def _restrict_files(kernel: ctypes.CDLL) -> int:
     """Restrict reading to some folders; returns the version of Landlock."""
     if len(list(Path("/proc/self/task").iterdir())) > 1:
-        raise OSError("threads run already, which Landlock does not hold")
+        raise OSError("threads are already running, which Landlock does not confine")
     version = kernel.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)
     if version < 1:
         raise OSError("the kernel has no Landlock, or a container forbids it")

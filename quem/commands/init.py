@@ -69,7 +69,7 @@ def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     metavar="RUN=ID",
     multiple=True,
     callback=_names,
-    help="With --from: what the solver of a log is called, or any solver or problem.",
+    help="With --from: the name of a log's solver, or of any solver or problem.",
 )
 @click.option(
     "--layout",

@@ -72,7 +72,7 @@ _NOT_NOW = {
     metavar="ID",
     help="Delete this person's data; rankings and times stay under a pseudonym.",
 )
-@click.option("--add", metavar="ID", help="Add a person whom the study file does not name.")
+@click.option("--add", metavar="ID", help="Add a person who is not in the study file.")
 @click.option("--name", default="", help="With --add: the person's name.")
 @click.option("--experience", type=float, help="With --add: a judge's years of experience.")
 @click.option("--mail", is_flag=True, help="Send each person an invitation with a link, once.")

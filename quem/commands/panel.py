@@ -166,7 +166,7 @@ def _systems(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     default=4,
     show_default=True,
     type=click.IntRange(2),
-    help="People whom judges rank with it, on each problem; 6 where years lie between.",
+    help="People of the panel per problem that judges rank with it; 6 if the panel is years old.",
 )
 @click.option(
     "--judges", default=2, show_default=True, type=click.IntRange(1, 100), help="How many judges."

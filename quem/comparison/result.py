@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 class ComparedStudy(StudyRecord):
     """A study that is compared."""
 
-    experience_unit: str = col("what experience is counted in")
-    population: str = col("whom years speak about")
+    experience_unit: str = col("unit of experience")
+    population: str = col("reference population")
 
 
 class ComparisonSettings(BaseModel):
@@ -42,7 +42,7 @@ class Difference(Row):
     second: str = col("by name", "Second", kind="csv")
     a: str = col("id of the first")
     b: str = col("id of the second")
-    years: float | None = col("by how much b is ahead, in the study's unit", "Second is ahead by")
+    years: float | None = col("lead of b, in the study's unit", "Second is ahead by")
     interval: Interval = col("credible interval; an end is null where it is open", "Interval")
     ahead: float | None = col("probability that b is better", "Second is better", kind="chance")
     reason: str = col("why there is no difference in years; else empty", kind="csv")
@@ -55,11 +55,13 @@ class PairRow(Difference):
     b_study: str = col("id of the study of b")
     # Where a judge ranked both; null without such a ranking.
     won: float | None = col("share in which b is above a, ties one half", "Second is above", 2)
-    rankings: int | None = col("fewest without which nobody leads", "Rankings to undo")
-    judges: int | None = col("fewest without whom nobody leads", "Judges to undo")
-    ranks: float | None = col("mean rank of b less that of a", kind="csv")
+    rankings: int | None = col(
+        "fewest rankings whose omission removes the lead", "Rankings to undo"
+    )
+    judges: int | None = col("fewest judges whose omission removes the lead", "Judges to undo")
+    ranks: float | None = col("mean rank of b minus that of a", kind="csv")
     n_rankings: int = col("how many", kind="csv")
-    n_judges: int = col("of how many judges", kind="csv")
+    n_judges: int = col("number of judges", kind="csv")
 
 
 class PersonRow(Difference):
@@ -79,7 +81,7 @@ class GainRow(Row):
     interval: Interval = col("confidence interval of the gain", default=(None, None))
     t: float | None = col("of the t test over the problems", default=None)
     df: int | None = col("its degrees of freedom", default=None)
-    p_value: float | None = col("of the test that help changes nothing", default=None)
+    p_value: float | None = col("of the test of no gain", default=None)
     reason: str = col("why there is no test; else empty", kind="csv", default="")
     common: bool = col("whether ranks with and without help are among the same people", kind="csv")
     people: tuple[PersonRow, ...] = col("each of them: a without help, b with it")
@@ -92,7 +94,7 @@ class SystemRow(Row):
     name: str = col("with its version", "System")
     study: str = col("id")
     system: str = col("id")
-    of: str = col("what versions of one system share")
+    of: str = col("base name of a system's versions")
     date: str = col("of the version; empty without", "Date")
     experience: float | None = col("median, in the study's unit; null where open", "Estimate")
     interval: Interval = col("credible interval; an end is null where it is open", "Interval")

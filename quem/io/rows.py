@@ -48,7 +48,7 @@ def read_rows(
             lines.append((begins, [cell.strip() for cell in cells]))
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise QuemError(Mistake(name, begins, message=f"is no CSV: {error}")) from None
+        raise QuemError(Mistake(name, begins, message=f"is not CSV: {error}")) from None
     lines = [(line, cells) for line, cells in lines if any(cells)]
     title = lines.pop(0)[1] if lines else []
     table = Rows(name, [cell.lower() if cell.lower() in known else cell for cell in title], [])

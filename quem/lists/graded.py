@@ -106,7 +106,7 @@ def _of_tie(goes_on: Floats, first: int, size: int, k: int | None) -> float:
 
 
 PATIENCE = Parameter(
-    "p", 0.5, "with which probability the reader continues to the next item", float, 0, 0.999999
+    "p", 0.5, "probability that the reader continues to the next item", float, 0, 0.999999
 )
 _measure = partial(Definition, family="relevance", low=0, high=1)
 
@@ -160,8 +160,7 @@ GRADED = (
     ),
     _measure(
         name="ERR",
-        summary="Expected reciprocal rank: how soon a reader stops who is satisfied by what they "
-        "read.",
+        summary="Expected reciprocal rank: how soon a reader is satisfied and stops.",
         formula="Σ s(i)/i Π (1 - s(j)) over the j before i, s(i) = (2^g(i) - 1) / 2^top, of grade "
         "g(i)",
         compute=_err,
@@ -173,7 +172,7 @@ GRADED = (
             Parameter(
                 "top",
                 4.0,
-                "the highest grade that there can be; a higher one counts as it",
+                "the highest possible grade; a higher one counts as it",
                 float,
                 1e-9,
                 60,

@@ -153,7 +153,7 @@ LENGTH_AWARE = (
         notes=f"{_SEVERAL} Also where the list is longer than max_length, unless m is given.",
         parameters=(
             GRADE,
-            Parameter("max_length", 5, "N, how many options a list can have", least=1),
+            Parameter("max_length", 5, "N, greatest length of a list", least=1),
             Parameter("m", None, "the weight of the order, instead of that from N", float, 0),
         ),
         aliases=("ordered_length_aware_recall",),

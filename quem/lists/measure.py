@@ -76,13 +76,13 @@ class Parameter:
         return f"{noun} of at least {self.least:g}" if math.isfinite(self.least) else noun
 
 
-TOP = Parameter("k", None, "how many of the best items are looked at; all by default", least=1)
-GRADE = Parameter("rel", 1.0, "from which grade on an item is relevant", kind=float)
+TOP = Parameter("k", None, "number of best items that count; all by default", least=1)
+GRADE = Parameter("rel", 1.0, "lowest relevant grade", kind=float)
 _SKIP = "skip"
 UNJUDGED_ITEMS = Parameter(
     "unjudged",
     "count",
-    "whether items that nobody judged hold their positions, or are taken out of the list first",
+    "whether unjudged items keep their positions, or are removed first",
     kind=str,
     choices=("count", _SKIP),
 )

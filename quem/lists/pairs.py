@@ -170,7 +170,7 @@ _measure = partial(Definition, family="retrieval", low=-1, high=1, truth="both")
 PAIRS = (
     _measure(
         name="correctness",
-        summary="Of the pairs that both order, how many more the list orders rightly than wrongly.",
+        summary="Concordant minus discordant pairs, as a share of the pairs that both order.",
         formula="(C - D) / (C + D), with C concordant and D discordant pairs",
         compute=_correctness,
         ties="A pair that is tied in list or ground truth is neither concordant nor discordant.",
@@ -179,7 +179,7 @@ PAIRS = (
     ),
     _measure(
         name="completeness",
-        summary="The share of the pairs which the ground truth orders that the list orders too.",
+        summary="The share of the ground truth's ordered pairs that the list orders, too.",
         formula="(C + D) / pairs that are not tied in the ground truth",
         compute=_completeness,
         low=0,
@@ -191,7 +191,7 @@ PAIRS = (
             Parameter(
                 "of",
                 "all",
-                "of which pairs: all that the ground truth orders, or those that are listed",
+                "pairs that count: all that the ground truth orders, or the listed ones",
                 kind=str,
                 choices=("all", "listed"),
             ),

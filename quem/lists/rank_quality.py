@@ -185,7 +185,7 @@ RANK_QUALITY = (
     Definition(
         name="rank_quality",
         family="dialogue",
-        summary="How near the best k candidates are to the query, against the k nearest cases.",
+        summary="How near the best k candidates are to the query, relative to the k nearest cases.",
         formula="1 - (Σ ŵ(i) d(candidate i) - Σ w(i) d(nearest i)) / Σ w(i), with d = 1 - true "
         "similarity, weights w(i) = low + (high - low) ((i - k)/(k - 1))^(2 lam), ŵ(i) their mean "
         "over a tie, and the sums over the candidates up to k, or to the nearer end of the tie "
@@ -201,8 +201,8 @@ RANK_QUALITY = (
         citation="Bogaerts & Leake (2006), What Evaluation Criteria Are Right for CCBR? "
         "Considering Rank Quality, ECCBR",
         parameters=(
-            Parameter("k", 10, "how many candidates are compared", least=1),
-            Parameter("lam", 2, "λ, how fast the weights fall", least=1),
+            Parameter("k", 10, "number of candidates compared", least=1),
+            Parameter("lam", 2, "λ, rate of the weights' decrease", least=1),
             Parameter("low", 0.0, "minV, the least weight", float, 0),
             Parameter("high", 1.0, "maxV, the greatest weight", float, 1e-9),
         ),

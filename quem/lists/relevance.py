@@ -303,7 +303,7 @@ RELEVANCE = (
     ),
     _measure(
         name="ESL",
-        summary="Expected search length: how many items that are not relevant are read before the "
+        summary="Expected search length: the number of items that are not relevant before the "
         "wanted number of relevant ones.",
         formula="not relevant items before the wanted relevant one; in a tie of r relevant items "
         "and i others, i s/(r + 1) others come before the s-th relevant one",
@@ -316,7 +316,7 @@ RELEVANCE = (
         "Effectiveness Based on the Weak Ordering Action of Retrieval Systems, American "
         "Documentation",
         parameters=(
-            Parameter("wanted", 1, "how many relevant items are wanted", least=1),
+            Parameter("wanted", 1, "wanted number of relevant items", least=1),
             *_JUDGED_ONCE,
         ),
         aliases=("expected_search_length",),

@@ -143,7 +143,7 @@ _error_of = partial(
         Parameter(
             "by",
             "position",
-            "what is compared: the similarities at the same position, or of the same case",
+            "pairs of similarities: at the same position, or of the same case",
             kind=str,
             choices=("position", "case"),
         ),
@@ -153,7 +153,7 @@ _error_of = partial(
 RETRIEVAL = (
     _of_order(
         name="hits",
-        summary="How many of the k best items of the ground truth the list has among its k best.",
+        summary="The number of the k best items of the ground truth among the list's k best.",
         formula="|top k of the list ∩ top k of the ground truth|",
         compute=_hits,
         high=math.inf,
@@ -194,7 +194,7 @@ RETRIEVAL = (
     ),
     _of_order(
         name="quality_mueller",
-        summary="What the list lacks of the most similar cases, by their true similarity.",
+        summary="The most similar cases that the list lacks, by their true similarity.",
         formula="1 - Σ true sim(c) / |RL|, over the cases c that are among the |RL| best of the "
         "ground truth but not in RL; RL = the list, or its k best",
         compute=_mueller,
@@ -205,7 +205,7 @@ RETRIEVAL = (
     ),
     _of_order(
         name="distance",
-        summary="By how many positions an item is off, in the mean.",
+        summary="The mean displacement of an item, in positions.",
         formula="Σ |position in the list - position in the ground truth| / common items",
         compute=_distance,
         high=math.inf,

@@ -32,9 +32,7 @@ class Answer:
     """A ranking by letters."""
 
     ranked: tuple[tuple[str, ...], ...]  # best first; ties together
-    cannot: dict[str, str] = field(
-        default_factory=dict
-    )  # reasons of solutions that could not be ranked
+    cannot: dict[str, str] = field(default_factory=dict)  # reasons of unranked solutions
 
 
 @dataclass(frozen=True)

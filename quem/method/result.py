@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class StudiedRecord(StudyRecord):
     """An experience study."""
 
-    experience_unit: str = col("what experience is counted in")
+    experience_unit: str = col("unit of experience")
 
 
 class RankRow(Row):
@@ -37,7 +37,7 @@ class RankRow(Row):
     kind: Literal["subject", "system", "assisted", "withheld"] = col("of the solver")
     rank: float | None = col("as the judge gave it; empty where the solution failed")
     adjusted_rank: float = col("mid-rank in its group, 1 is the worst")
-    score: float = col("what is averaged: the adjusted rank, with what machines add")
+    score: float = col("averaged value: the adjusted rank, with the adjustment by machine judges")
     size: int = col("solutions in its group")
     reason: Literal["", "failed", "withheld"] = col("why there is no rank, or why it was placed")
     recognized: bool = col(
@@ -59,13 +59,13 @@ class Average(Row):
 class Skill(Row):
     """The paper's line."""
 
-    form: Literal["linear", "log", "quadratic"] = col("what years are regressed on")
+    form: Literal["linear", "log", "quadratic"] = col("predictor of the years")
     intercept: float = col("in the study's unit")
     slope: float = col("in the study's unit, for each rank")
     quadratic: float | None = col("of the squared rank; only of a quadratic", kind="csv")
     r_squared: float = col("share of the variance of experience that it explains")
     residual_sd: float = col("residual standard deviation, in the study's unit")
-    p_value: float = col("of the F test over subjects that experience goes with rank")
+    p_value: float = col("of the F test over subjects for the slope")
     holds: bool = col("whether it rises, p is below .05, and there are 5 subjects at least")
 
 
@@ -119,9 +119,9 @@ class Moved(Row):
 class RestsOn(Row):
     """Influence on the paper's estimate."""
 
-    judge: Moved | None = col("the judge without whom it moves most")
-    problem: Moved | None = col("the problem without which it moves most")
-    subject: Moved | None = col("the subject without whom it moves most")
+    judge: Moved | None = col("judge whose omission moves it most")
+    problem: Moved | None = col("problem whose omission moves it most")
+    subject: Moved | None = col("subject whose omission moves it most")
 
 
 class Estimate(Row):
@@ -136,8 +136,8 @@ class Estimate(Row):
     inside: bool = col("whether rank and years lie within the subjects'")
     paper: PaperEstimate = col("regression as in the paper")
     reference: ReferenceEstimate = col("estimate for the declared or assumed population")
-    varies: Varies = col("how much more than people it varies; null where unknown")
-    rests_on: RestsOn = col("who moves the paper's estimate most; null where that is unknown")
+    varies: Varies = col("variation beyond that of people; null where unknown")
+    rests_on: RestsOn = col("most influential judge, problem, and subject; null where unknown")
 
 
 class JudgeRow(Row):

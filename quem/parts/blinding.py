@@ -67,7 +67,7 @@ _WORD = re.compile(r"\w+")
 _UNKNOWN = (None, None)
 Sign = Literal["good", "warn", "bad"]
 _ROUNDING = 1e-12
-_COULD_TELL = "Judges could tell"
+_COULD_TELL = "Judges could identify systems"
 _ASIDE = "Judges saw letters in place of names."
 
 
@@ -92,11 +92,11 @@ class Share(Row):
 class Guesses(Row):
     """Judges' guesses of the authors' kind, and their accuracy."""
 
-    n: int = col("guesses, with those who could not tell")
-    unsure: int = col("of them, how often judges could not tell")
-    correct: int = col("of them, how often they were right")
+    n: int = col("guesses, including unsure ones")
+    unsure: int = col("of these, unsure ones")
+    correct: int = col("of these, correct ones")
     n_judges: int = col("judges who guessed")
-    rate: Share = col("how often judges who guessed were right, among persons and among systems")
+    rate: Share = col("accuracy of the other guesses, averaged over persons and systems")
     neighbors: Share = col(
         "the same of solutions next to one of the other kind in the judge's own ranking"
     )
@@ -137,15 +137,15 @@ class Blinding(Row):
     replaced: int = col("words that were replaced")
     kept: int = col("words that were kept")
     open: int = col("words that were left undecided")
-    guesses: Guesses | None = col("what judges guessed; null where nobody did")
-    text: StyleMatch | None = col("how well a program could tell; null without texts")
+    guesses: Guesses | None = col("judges' guesses; null without any")
+    text: StyleMatch | None = col("accuracy of a program by style; null without texts")
 
 
 class BlindingPart(Part[tuple[Blinding, ...]]):
     """Blinding as recorded by a session; empty for rankings from a file."""
 
     name = "blinding"
-    tables = (PartTable(name, "what could tell who made the solutions", Blinding, many=False),)
+    tables = (PartTable(name, "blinding, as recorded and as measured", Blinding, many=False),)
 
     def find(self, core: Core) -> tuple[Blinding, ...] | None:
         """Measure what a session recorded; None for averages alone."""
@@ -477,16 +477,16 @@ def _guessed(found: Blinding) -> list[str]:
     guesses = found.guesses
     if guesses is None:
         is_whole = found.reviewed == found.of and not found.open
-        return ["Whether judges could still tell was not measured."] if is_whole else []
-    unsure = f"could not tell in {guesses.unsure} of {guesses.n}"
+        return ["Whether judges could still identify systems was not measured."] if is_whole else []
+    unsure = f"were unsure in {guesses.unsure} of {guesses.n}"
     if not guesses.rate.is_known:
-        few = f"Asked afterward, judges told people from systems in {guesses.correct} of "
+        few = f"Asked afterward, judges distinguished people from systems in {guesses.correct} of "
         few += f"{guesses.rate.n} {'guess' if guesses.rate.n == 1 else 'guesses'} and {unsure}"
         if guesses.n_judges < _FEWEST_JUDGES:
             few += f"; with fewer than {_FEWEST_JUDGES} judges, that is too few for an interval"
         return [f"{few}."]
     text = (
-        "Asked afterward, judges told people from systems in "
+        "Asked afterward, judges distinguished people from systems in "
         f"{_rate(guesses.rate, '95% interval ', '; guessing gives 50%')} of their guesses and "
         f"{unsure}."
     )
@@ -512,18 +512,20 @@ def _styled(text: StyleMatch) -> list[str]:
             f"{format_p(text.p)})"
         )
         said.append(
-            f"A program could tell which solutions came from systems by style and layout {numbers}."
+            f"A program could identify the systems' solutions by style and layout {numbers}."
             if text.p <= _SIGNIFICANT
-            else f"A program could not tell the systems from other groups of solvers {numbers}."
+            else "A program could not distinguish the systems from other groups of solvers "
+            f"{numbers}."
         )
     elif text.systems and text.least_p > _SIGNIFICANT:
         least = format_number(text.least_p, 2)
         said.append(
-            "Too few solvers to measure whether a program can tell (the smallest possible p is "
+            "Too few solvers to measure whether a program can identify systems (the smallest "
+            "possible p is "
             f"{least})."
         )
     elif text.systems:
-        said.append("Too few or too short texts to measure whether a program can tell.")
+        said.append("Too few or too short texts to measure whether a program can identify systems.")
     if text.same_author_p <= _SIGNIFICANT:
         share, chance = (format_percent(round(x, 2)) for x in (text.same_author, text.guessing))
         said.append(

@@ -25,7 +25,7 @@ class Judging(Row):
     judge: str = col("id", "Judge")
     minutes: float = col("active time in submitted rankings", "Minutes", 0)
     reading: float = col(
-        "minutes that it takes to read the texts once, at 230 words a minute", "Reading takes", 0
+        "minutes to read the texts once, at 230 words per minute", "Reading takes", 0
     )
     n: int = col("solutions in the rankings", "Solutions")
     opened: int = col("of these, those that were ever in view", "Opened")
@@ -51,7 +51,7 @@ class JudgingPart(Part[tuple["Care", ...]]):
     """Recorded conduct of each judge in a session; the data warn of hasty ones."""
 
     name = "judging"
-    tables = (PartTable(name, "how each judge of a session went about it", Judging, stem=name),)
+    tables = (PartTable(name, "conduct of each judge in a session", Judging, stem=name),)
 
     def find(self, core: Core) -> tuple[Care, ...] | None:
         """The records; None for rankings from a file."""

@@ -194,7 +194,7 @@ class Draw(Row):
     """The draw of the experts' problems."""
 
     digest: str = col("SHA-256 of the solutions and the nonce")
-    problems: tuple[str, ...] = col("drawn ones, sorted by lot")
+    problems: tuple[str, ...] = col("drawn problems, in drawn order")
     labeled: tuple[str, ...] = col("those that experts ranked")
     drawn_at: str = col("when ballots of them were first dealt; empty where unknown")
     changed: bool = col("whether the solutions are others than those that were drawn from")
@@ -284,7 +284,7 @@ def machine_use(study: Study, cells: RankCells | None) -> Use | None:
     return use if control.share else replace(use, reason=_useless(control))
 
 
-_USELESS = "the ranks do not go with the experts’ from problem to problem"
+_USELESS = "the ranks do not correlate with the experts’ over problems"
 
 
 def _useless(control: Control) -> str:
@@ -341,7 +341,7 @@ class RunRow(Row):
     judge: str = col("id of the machine judge", "Machine judge")
     model: str = col("as the study file names it; empty for a command", "Model")
     prompt_sha256: str = col("of the prompt")
-    repeats: int = col("how often it ranked each problem", "Orders")
+    repeats: int = col("number of its rankings per problem", "Orders")
     run: int = col("number of the run")
     calls: int = col("calls that were made", "Calls")
     invalid: int = col("of them without a readable ranking", "Invalid")
@@ -375,7 +375,7 @@ class UseRow(Row):
         "problems that experts alone would have to rank for the same precision"
     )
     erratic: tuple[Erratic, ...] = col(
-        "whether machines say other things of a system from problem to problem than experts do"
+        "whether machines disagree with experts on a system more than on people"
     )
     experts_alone: tuple[AloneRow, ...] = col(
         "one entry per system, without machine judges; empty where they add nothing"
@@ -404,8 +404,8 @@ class MachinesPart(Part[Found]):
 
     name = "machines"
     tables = (
-        PartTable("machine", "what machine judges add", UseRow, many=False),
-        PartTable("machine_quality", "how each machine judge ranks", MachineQuality),
+        PartTable("machine", "adjustment by machine judges", UseRow, many=False),
+        PartTable("machine_quality", "quality of each machine judge", MachineQuality),
     )
 
     def adjust(self, study: Study, settings: ExperienceSettings, cells: RankCells) -> RankCells:
@@ -495,8 +495,8 @@ _MEASURED = (
     "many ranks higher a solution is for each standard deviation of place that it is shown later. "
     "A machine judge can repeat itself and be biased: consistency is not validity."
 )
-_NOT_DRAWN = "The experts’ problems were not drawn by lot."
-_CHOSEN = "A machine judge that likes systems on the other problems only would go unnoticed."
+_NOT_DRAWN = "The experts’ problems were not drawn at random."
+_CHOSEN = "A machine judge that favors systems on the other problems only would go unnoticed."
 
 
 def _alone(core: Core) -> tuple[tuple[AloneRow, ...], str]:
@@ -591,7 +591,7 @@ def _not_run(found: Found, _: Core) -> Iterator[str]:
         yield f"{join_words(names)} {'has' if len(names) == 1 else 'have'} ranked nothing yet"
 
 
-@_RULES.add("machine-failures", remedy="mend the machine judge, and run it again")
+@_RULES.add("machine-failures", remedy="correct the machine judge, and run it again")
 def _many_failures(found: Found, core: Core) -> Iterator[str]:
     for run in found.use.runs:
         if run.failed <= _MANY_FAILED:
@@ -625,7 +625,7 @@ def _changed(found: Found, _: Core) -> Iterator[str]:
             yield f"the service of {run.judge} answered as {join_words(names)} in one run"
 
 
-@_RULES.add("machine-unsteady", remedy="more repeats average out what is not steady")
+@_RULES.add("machine-unsteady", remedy="add repeats to average out the noise")
 def _unsteady(found: Found, _: Core) -> Iterator[str]:
     for one in found.quality:
         if one.consistency is not None and one.consistency < _UNSTEADY:
@@ -649,13 +649,10 @@ def _not_drawn(found: Found, _: Core) -> Iterator[str]:
         )
 
 
-@_RULES.add("solutions-changed-after-draw", remedy="say so with the results")
+@_RULES.add("solutions-changed-after-draw", remedy="report it with the results")
 def _solutions_changed(found: Found, _: Core) -> Iterator[str]:
     if found.use.share and found.use.draw and found.use.draw.changed:
-        yield (
-            "machine judges saw other solutions than those that the experts' problems were drawn "
-            "from"
-        )
+        yield ("machine judges saw other solutions than those in the draw of the experts' problems")
 
 
 @_RULES.add("machine-erratic")

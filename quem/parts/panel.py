@@ -80,7 +80,7 @@ class PanelRow(Row):
         "between old judges, of a person's mean score; mean over people, in squared ranks"
     )
     tau2: float | None = col(
-        "variance of how the new judges see people otherwise, in squared ranks; null where nobody "
+        "variance of the new judges' disagreement on people, in squared ranks; null where nobody "
         "was an anchor twice"
     )
     tau_years: float | None = col("its root in units of experience")
@@ -102,9 +102,7 @@ class Placement:
     people: Floats  # of shape (old judges, problems, subjects): ranks among all subjects
     scores: Floats  # of shape (new judges, problems, systems), NaN where a judge did not rank
     anchors: tuple[Anchor, ...]
-    agreement: tuple[
-        float, float
-    ]  # mean tau-b with the old consensus, of new and of old judges
+    agreement: tuple[float, float]  # mean tau-b with the old consensus, of new and of old judges
     drawn: bool  # whether the judges ranked the randomly drawn anchors
 
     @property
@@ -287,7 +285,7 @@ class PanelPart(Part[Placement]):
     """Systems on a reference panel."""
 
     name = "panel"
-    tables = (PartTable("panel", "how systems were placed", PanelRow, many=False),)
+    tables = (PartTable("panel", "placement of the systems", PanelRow, many=False),)
 
     def adjust(
         self, study: Study, settings: ExperienceSettings, cells: RankCells
@@ -450,7 +448,7 @@ def _differ(_: Placement, core: Core) -> Iterator[str]:
         if (times := _times_as_wide(core, of)) > MOST_TIMES_AS_WIDE:
             yield (
                 f"the interval of {of.name} is {format_number(times)} times as wide because "
-                "these judges see the people of the panel otherwise"
+                "these judges see the people of the panel differently"
             )
 
 

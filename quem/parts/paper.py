@@ -120,8 +120,8 @@ def _anova_text(found: Paper) -> Iterator[str]:
     if (p := found.checks.anova) is not None:
         yield (
             f"Factorial analysis of the subjects’ ranks: experience {format_p(p.experience)}, "
-            f"judge {format_p(p.judge)}, problem {format_p(p.problem)}. It takes the ranks of one "
-            "person for independent."
+            f"judge {format_p(p.judge)}, problem {format_p(p.problem)}. It treats one person’s "
+            "ranks as independent (pseudoreplication)."
         )
 
 

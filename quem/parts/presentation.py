@@ -93,7 +93,7 @@ def document(parts: Sequence[Part[Any]]) -> RowDocument:
             ),
             Entry(
                 "population",
-                "whom the second estimate speaks about",
+                "reference population of the second estimate",
                 rows.PopulationRow,
                 _of(rows.population_row),
                 many=False,

@@ -67,9 +67,9 @@ class Scored(Row):
 class Answered(Row):
     """Answers of judges, in the order of the study file."""
 
-    replies: tuple[Reply, ...] = col("how often each answer was given")
+    replies: tuple[Reply, ...] = col("counts of the answers")
     scores: tuple[Score, ...] = col("means by solver of scales and flags about solutions")
-    scored: tuple[Scored, ...] = col("whether these means go with the average ranks")
+    scored: tuple[Scored, ...] = col("correlation of these means with the average ranks")
 
 
 class QuestionsPart(Part[Answered]):

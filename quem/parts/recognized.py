@@ -59,7 +59,7 @@ class RecognizedPart(Part[Recognized]):
     """Sensitivity to recognized authors, who stay in the result."""
 
     name = "recognized"
-    tables = (PartTable(name, "ranks of authors whom judges recognized", Recognized, many=False),)
+    tables = (PartTable(name, "ranks of recognized authors", Recognized, many=False),)
 
     def find(self, core: Core) -> Recognized | None:
         """The estimates without them; None if nobody was recognized."""

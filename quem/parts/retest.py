@@ -34,7 +34,7 @@ class Retest(Row):
     title: ClassVar[str] = "Repeat rankings"
     judge: str = col("id; empty for all of them", "Judge")
     n_groups: int = col(
-        "rankings of which two solutions at least were ranked both times", "Rankings"
+        "rankings with at least two solutions that were ranked both times", "Rankings"
     )
     n_ranks: int = col("ranks that were repeated; a solution counts once for each judge", "Ranks")
     tau_b: float = col("Kendall's tau-b of both, mean over rankings; null without order", "τ-b", 2)

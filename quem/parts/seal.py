@@ -20,7 +20,7 @@ class SealRow(Row):
 
     sealed_at: str = col("time of the seal")
     hash: str = col("SHA-256 of the record; it does not attest rankings")
-    headline: str = col("what a report opens with")
+    headline: str = col("headline of the report")
     differences: tuple[str, ...] = col("a sentence each; settings are those that were asked for")
 
 

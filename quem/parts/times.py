@@ -57,7 +57,7 @@ class TimesPart(Part[Times]):
     """Solving times from a session or the study file."""
 
     name = "times"
-    tables = (PartTable(name, "how long people took", Times, many=False),)
+    tables = (PartTable(name, "solving times", Times, many=False),)
 
     def find(self, core: Core) -> Times | None:
         """The times of subjects; None if none is known."""

@@ -79,7 +79,7 @@ class ScaleRow(Row):
 
     n_rankings: int = col("rankings, or decisions, that it was fitted to")
     separation: float | None = col("separation reliability: 1 - mean squared error / variance")
-    df: int = col("degrees of freedom of errors; 0 where rankings are taken as independent")
+    df: int = col("degrees of freedom of errors; 0 where rankings are treated as independent")
     solvers: tuple[Worth, ...] = col("one entry per solver")
     judges: tuple[JudgeFit, ...] = col("one entry per judge")
 
@@ -276,10 +276,10 @@ def _of_errors(found: WorthAverages) -> list[str]:
     if errors is None:
         return []
     how = (
-        "Errors are the larger of two: by the observed information, which takes rankings as "
-        "independent, and by the jackknife over problems, whose rankings share their accidents."
+        "Errors are the larger of two: by the observed information, which treats rankings as "
+        "independent, and by the jackknife over problems, whose rankings are dependent."
         if errors.df
-        else "Errors are by the observed information and take rankings as independent; what "
+        else "Errors are by the observed information and treat rankings as independent; what "
         "rankings of one problem have in common is not in them."
     )
     separation = format_number(errors.separation, 2)

@@ -55,9 +55,7 @@ class Assumptions:
 
     noise: Noise
     experience: tuple[float, float]  # the subjects' range
-    population: (
-        Population | None
-    )  # the declared one, from which systems are drawn; else the subjects' range
+    population: Population | None  # of systems, if declared; else the subjects' range
     systems: int
     minutes: float  # per judge and solution
     solving_minutes: float  # per subject and problem

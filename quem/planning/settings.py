@@ -107,7 +107,7 @@ class PlanSettings(BaseModel):
         Field(
             None,
             title="FROM-TO",
-            description="Whom the years should speak about: 0-15, or 0-5-15:60-40 with shares.  "
+            description="Reference population of the years: 0-15, or 0-5-15:60-40 with shares.  "
             "[default: the pilot's, else none is declared]",
         )
     )

@@ -205,14 +205,14 @@ def _event_warnings(events: Sequence[AuditEvent]) -> list[StudyWarning]:
     warnings = []
     if revealed := first.get("revealed"):
         message = (
-            f"rankings were revealed {_when(revealed)}, before the study was closed; whoever saw "
-            "them may have influenced judges, so say so with the results"
+            f"rankings were revealed {_when(revealed)}, before the study was closed; anyone who "
+            "saw them may have influenced judges; report it with the results"
         )
         warnings.append(StudyWarning("rankings-revealed", message))
     if reopened := first.get("open"):
         message = (
             f"the study was opened again {_when(reopened)}, after it was closed and its rankings "
-            "could be seen; say so with the results"
+            "could be seen; report it with the results"
         )
         warnings.append(StudyWarning("session-reopened", message))
     replaced = [event for event in events if event.what == "link-replaced"]
@@ -220,7 +220,7 @@ def _event_warnings(events: Sequence[AuditEvent]) -> list[StudyWarning]:
         texts = [f"the link of {event.person} was replaced {_when(event)}" for event in replaced]
         more = f", and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
         message = (
-            f"{', '.join(texts[:_MOST])}{more}, while the study was open; whoever had the new link "
+            f"{', '.join(texts[:_MOST])}{more}, while the study was open; anyone with the new link "
             "could rank as that judge"
         )
         warnings.append(StudyWarning("link-replaced", message))

@@ -46,7 +46,7 @@ class JudgeRow(Row):
     n_queries: int = col("queries with a judgment", "Queries")
     n_judged: int = col("candidates that they judged", "Judged")
     n_cannot: int = col("candidates that they could not judge", "Could not")
-    grades: tuple[int, ...] = col("how often they gave the grades 0, 1, 2, …")
+    grades: tuple[int, ...] = col("counts of their grades 0, 1, 2, …")
     mean: float | None = col("mean of their grades", "Mean grade", 2)
     n_repeated: int = col("candidates that they judged twice", "Judged twice")
     same_again: float | None = col(

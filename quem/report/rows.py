@@ -319,7 +319,7 @@ class WarningRecord(Record):
     """A warning."""
 
     code: str = col("its stable name")
-    message: str = col("what was observed, what it does to the result, and what to do")
+    message: str = col("what was observed, effect on the result, and remedy")
 
 
 STUDY = Entry(
@@ -332,7 +332,7 @@ STUDY = Entry(
 )
 _WARNINGS = Entry(
     "warnings",
-    "what a reader of the result must know",
+    "warnings about the result",
     WarningRecord,
     lambda found: [WarningRecord.taken_from(one) for one in found.warnings],
     always=True,

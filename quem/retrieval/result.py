@@ -240,7 +240,7 @@ VIEW = View(
     entries=(
         Entry(
             "ground_truth",
-            "what lists are compared with",
+            "ground truth of the lists",
             TruthRow,
             truth_row,
             many=False,

@@ -29,8 +29,8 @@ class RetrieverRow(Row):
     failures: int = col("queries without a list, each scored as an empty list")
     tied: float | None = col("share of positions whose similarity another case of the list has")
     judged: float | None = col(
-        "share of the cases that the headline looks at which are judged; empty unless grades are "
-        "the ground truth"
+        "judged share of the cases within the headline's cutoff; empty unless grades are the "
+        "ground truth"
     )
     ms: float | None = col(
         "milliseconds per query: the median over the rounds of the mean", "ms/query", 3
@@ -162,7 +162,7 @@ class TruthRow(Row):
 
     kind: Literal["similarities", "grades", "ranks"] = col("what it is")
     source: str = col("where it is from")
-    judges: tuple[str, ...] = col("whose mean it is; empty unless judges are known")
+    judges: tuple[str, ...] = col("judges in the mean; empty unless known")
     ms: float | None = col("milliseconds per query of the retriever that it is")
     ms_interval: Interval | None = col("of that, between order statistics")
 

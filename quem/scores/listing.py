@@ -20,7 +20,7 @@ _FAMILIES = {
     "own": "Measures of the study's own",
     "retrieval": "Cases that a retriever found, against their true similarities",
     "relevance": "Any list, against the items that are relevant",
-    "options": "Options that are offered, of which one is right, or some are",
+    "options": "Lists of options, with one or more correct ones",
     "dialogue": "Candidates in a dialogue, against the nearest cases",
 }
 # A list and its ground truth, item to score; where only the order counts, scores are omitted.

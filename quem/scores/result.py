@@ -181,8 +181,7 @@ _DIFFERENCES = RowTable(
 
 _JUDGE_NEXT = RowTable(
     "judge-next",
-    "one row per unjudged case after which a claim is settled if none of them is relevant, the "
-    "most telling first",
+    "one row per unjudged case that settles a claim if none is relevant, by decreasing effect",
     CaseRow,
     lambda of: dict.fromkeys(
         case for claim in claim_rows(of.certificates) for case in claim.to_judge
@@ -194,7 +193,7 @@ _CLAIMS = Entry(
 )
 _ORIGIN = Entry(
     "origin",
-    "where the scores come from",
+    "origin of the scores",
     OriginRow,
     lambda of: origin_row(of.table, of.study.files),
     many=False,

@@ -417,7 +417,7 @@ def clear_refusals(place: DatabaseLocation) -> Iterator[None]:
 def _reason(error: BaseException | None) -> str:
     reason = " ".join(str(error).split())
     if "not a database" in reason:
-        return "is no SQLite database; name another file"
+        return "is not an SQLite database; name another file"
     if "locked" in reason:
         return f"cannot be used: {reason}; another program holds it, so try again when it is done"
     return f"cannot be used: {reason}; check that it is there and may be written to"

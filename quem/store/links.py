@@ -27,11 +27,7 @@ ROLE_NAMED: dict[RoleName, Role] = {
     "people": "subject",
     "organizers": "organizer",
 }
-PATHS: dict[Role, str] = {
-    "judge": "j",
-    "subject": "p",
-    "organizer": "d",
-}  # first path segment of links
+PATHS: dict[Role, str] = {"judge": "j", "subject": "p", "organizer": "d"}  # in links
 _ACTOR = "shell"
 
 

@@ -109,9 +109,7 @@ class StudyRow(Base):
 
     id: Mapped[str] = mapped_column(primary_key=True)
     state: Mapped[Life] = mapped_column(String(), default="trial")
-    solving: Mapped[SolvingState] = mapped_column(
-        String(), default="trial"
-    )  # of its solving session
+    solving: Mapped[SolvingState] = mapped_column(String(), default="trial")  # of its session
     secret: Mapped[str]  # key of the judges' hashes
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
     revealed_at: Mapped[dt.datetime | None]  # time of revealing before closing

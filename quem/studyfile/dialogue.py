@@ -54,7 +54,7 @@ class Cases(StudyPart):
 
     text_key = "file"
 
-    file: Annotated[tuple[FileName, ...], OneOrMore] = Field(description="Where the cases are.")
+    file: Annotated[tuple[FileName, ...], OneOrMore] = Field(description="Files of the cases.")
     header: Annotated[bool, BeforeValidator(_true_or_false)] = Field(
         default=True, description="Whether the first line of each file names the columns."
     )
@@ -107,8 +107,7 @@ class Queries(StudyPart):
     )
     file: Annotated[tuple[FileName, ...], OneOrMore] = Field(
         (),
-        description="Where separate targets are: files like those of the cases, with the same "
-        "columns.",
+        description="Files of separate targets, with the same columns as those of the cases.",
     )
 
     @model_validator(mode="before")
@@ -264,7 +263,7 @@ class DialogueSpec(StudySpec):
     )
     questions: Questions = Field(
         Questions(),
-        description="In which order questions are asked; `random`, `fixed`, or a list of "
+        description="Order of the questions; `random`, `fixed`, or a list of "
         "attributes alone is enough.",
     )
     analysis: Annotated[DialogueSettings, Part] = Field(

@@ -41,14 +41,14 @@ class OwnMeasure(StudyPart):
         allowed("letters, digits, and `_`"),
     ] = Field("", description="Its name in the table; by default that of the function.")
     k: Annotated[int | None, Field(ge=1, le=1_000_000_000), Numeral] = Field(
-        None, description="How many of the best items it gets; all by default."
+        None, description="Number of best items it gets; all by default."
     )
     better: Annotated[
         Literal["higher", "lower"] | None,
         allowed("`higher`, `lower`"),
     ] = Field(
         None,
-        description="Which scores are better; by default higher ones, or as the definition has it.",
+        description="Better direction of the scores; by default higher, or that of the definition.",
     )
 
     @property

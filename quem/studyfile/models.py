@@ -192,7 +192,7 @@ class Assisted(StudyPart):
 
     id: Id = Field(description="As in the rankings.")
     by: SystemId = Field(description="The system that helped.")
-    person: SubjectId = Field(description="Who was helped.")
+    person: SubjectId = Field(description="The assisted subject.")
 
 
 class MissingSolution(StudyPart):
@@ -235,12 +235,12 @@ class Question(StudyPart):
 
     id: Id = Field(description="As in the answers.")
     about: Literal["placement", "solution", "task", "study"] = Field(
-        description="What it is asked of."
+        description="Unit of the question."
     )
     kind: Literal["choice", "scale", "flag", "text"] | None = Field(
-        None, description="What the answer is; not for `placement`."
+        None, description="Type of the answer; not for `placement`."
     )
-    text: Line = Field("", description="What judges read.")
+    text: Line = Field("", description="Text for judges.")
     options: tuple[Line, ...] = Field((), description="The answers of a `choice`.")
     range: Annotated[tuple[Annotated[int, Numeral], ...], allowed("two whole numbers")] = Field(
         _SCALE, description="The ends of a `scale`."
@@ -343,13 +343,13 @@ class Reviewed(StudyPart):
 class Judging(StudyPart):
     """How a judging session runs."""
 
-    briefing: FileName = Field("", description="File with what judges read first.")
-    consent: FileName = Field("", description="File with what judges agree to.")
+    briefing: FileName = Field("", description="File with the briefing of judges.")
+    consent: FileName = Field("", description="File with the judges' consent form.")
     language: LanguageCode | None = Field(
         None, description="Language where a judge's is not known; else English."
     )
     practice: Line = Field("", description="Problem to practice on.")
-    repeat: Count = Field(0, description="How many tasks each judge ranks twice.")
+    repeat: Count = Field(0, description="Number of repeat tasks per judge.")
     identity_words: Annotated[tuple[Line, ...], OneOrMore] = Field(
         (), description="Words that would reveal a solver."
     )
@@ -396,8 +396,8 @@ class Solving(StudyPart):
     people: Annotated[tuple[Person, ...], Section] = Field(
         (), description="The people who are asked; more can be added in the dashboard."
     )
-    briefing: FileName = Field("", description="File with what subjects read first.")
-    consent: FileName = Field("", description="File with what subjects agree to.")
+    briefing: FileName = Field("", description="File with the briefing of subjects.")
+    consent: FileName = Field("", description="File with the subjects' consent form.")
     questions: Questions = Field(
         (),
         description="What subjects are asked at the start (`study`) or after a problem (`task`).",
@@ -437,16 +437,16 @@ class Solving(StudyPart):
 class HumanBaseline(StudyPart):
     """What readers should know of how people came to solve the problems."""
 
-    recruitment: Line = Field("", description="How the subjects were found and chosen.")
-    payment: Line = Field("", description="What they received, or that they received nothing.")
-    instructions: Line = Field("", description="What they were told, and which tools they had.")
+    recruitment: Line = Field("", description="Recruitment and selection of the subjects.")
+    payment: Line = Field("", description="Their compensation, or that there was none.")
+    instructions: Line = Field("", description="Their instructions and tools.")
 
 
 class BlockDesign(StudyPart):
     """How solutions are dealt to judges."""
 
     block_size: Annotated[int, Field(ge=2), Numeral] | None = Field(
-        None, description="How many solutions a judge sees at once."
+        None, description="Number of solutions per list."
     )
 
 
@@ -491,11 +491,11 @@ class ExperienceSettings(StudyPart):
         ),
     }
 
-    form: Form = Field("linear", description="What years are regressed on: the paper's line.")
+    form: Form = Field("linear", description="Predictor of the years in the paper's line.")
     level: Level = Field(0.95, description="Level of the intervals, such as 0.95.")
     reference_population: ReferencePopulation | None = Field(
         None,
-        description="Whom the years should speak about; assumed: 0 to 1.5 times the most years.",
+        description="Reference population of the years; assumed: 0 to 1.5 times the most years.",
     )
     at_least: Annotated[
         tuple[Years, ...],
@@ -557,7 +557,7 @@ class ExperienceSpec(SessionSpec):
     """A QUEM study (Hayes & Parzen 1997): systems measured in years of human experience."""
 
     kind: Literal["experience"] = Field("experience", description="Kind of study.")
-    experience_unit: Line = Field("years", description="What experience is counted in.")
+    experience_unit: Line = Field("years", description="Unit of experience.")
     verb: Line = Field(
         "performs",
         description="What systems do, as in “P3 plans like a person”.",

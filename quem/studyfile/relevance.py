@@ -94,7 +94,7 @@ class RelevanceSpec(SessionSpec):
     )
     grades: Annotated[
         tuple[Line, ...], OneOrMore, AfterValidator(_differ), allowed("texts, 2 to 10")
-    ] = Field(description="What the grades 0, 1, 2, … are called.")
+    ] = Field(description="Labels of the grades 0, 1, 2, ….")
     judgments: FileName = Field(
         "",
         description="A table of judgments with the columns query, case, judge, and grade, instead "

@@ -201,9 +201,11 @@ class MacFac(StudyPart):
     mac: RetrieverId = Field(description="The first, quick.")
     fac: RetrieverId = Field(description="The second, thorough.")
     filters: Annotated[tuple[Size, ...], OneOrMore] = Field(
-        description="How many cases the first keeps; no more than there are to search."
+        description="Number of cases that the first keeps; at most those there are to search."
     )
-    k: Annotated[tuple[Size, ...], OneOrMore] = Field(description="How many the second chooses.")
+    k: Annotated[tuple[Size, ...], OneOrMore] = Field(
+        description="Number of cases that the second chooses."
+    )
 
     @model_validator(mode="after")
     def _pairs(self) -> MacFac:

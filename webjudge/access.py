@@ -194,6 +194,7 @@ def enter(path: str, token: str) -> Response:
         raise RefusedError("dashboard-ended" if role == "organizer" else "link-ended")
     page = "dashboard.setup.steps" if to_set_up else _HOMES[role]
     with site().store.write() as c:
+        sign_out(c, held_session(role))
         held = sign_in(c, person)
     gid = request.args.get("task") if role == "judge" else None
     response = redirect(url_for("judge.task", gid=gid) if gid else url_for(page), code=303)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import socket
 from functools import lru_cache
@@ -149,6 +150,8 @@ def _machine_names() -> set[str]:
 
 class Kept(SecureCookieSessionInterface):
     """Signs the cookie with the chosen language, and with what was done for the next page."""
+
+    digest_method = staticmethod(hashlib.sha256)
 
     def get_cookie_path(self, app: Flask) -> str:  # noqa: ARG002
         """Keep the cookie where the app is."""

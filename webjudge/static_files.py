@@ -51,7 +51,8 @@ def send_static(filename: str) -> Response:
     except OSError:
         abort(404)
     kind = mimetypes.guess_type(filename)[0] or "application/octet-stream"
-    response = Response(content, content_type="text/javascript" if kind[-4:] == "ript" else kind)
+    # With the charset where it is a text.
+    response = Response(content, mimetype="text/javascript" if kind[-4:] == "ript" else kind)
     response.cache_control.public = True
     response.cache_control.max_age = _SECONDS
     if compressed:

@@ -101,7 +101,11 @@ WRONG = {
     "init new --judging --report": "--report",
     "init new --judging --kind options": "--judging is for studies",
     "init new --columns x": "--columns",
-} | {f"{name} study.yaml": f"is now quem {FORMER[name]}" for name in FORMER.keys() - main.commands}
+} | {
+    f"{name} study.yaml": f"is now quem {FORMER[name]}"
+    for name in FORMER
+    if name not in main.commands
+}
 
 
 @pytest.mark.parametrize("words", WRONG)

@@ -240,7 +240,7 @@ def test_behind_a_proxy_one_name_is_known(behind: Server, host: str, status: int
 def test_a_copied_cookie_ends_with_its_session(
     server: Server, who: str, page: str, leave: str
 ) -> None:
-    """Another sign-in by the same link lasts, and the link works; a new one ends it."""
+    """Sign-ins elsewhere by the same link last; in the same browser a new one ends the former."""
     replaced, link = signed_in(server, who), server.link(who, ROLES[who[0]])
     assert server.ask(f"GET {page}", None, replaced).status == 401
     one, other = server.cookie(link), server.cookie(link)
@@ -249,6 +249,8 @@ def test_a_copied_cookie_ends_with_its_session(
     assert "out" in server.ask(f"POST {leave}", b"", one).text
     assert server.ask(f"GET {page}", None, one).status == 401
     assert server.ask(f"GET {page}", None, other).status == 200
+    assert server.ask(f"GET {link}", None, other).status == 303
+    assert server.ask(f"GET {page}", None, other).status == 401
     assert server.ask(f"GET {page}", None, server.cookie(link)).status == 200
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Blueprint, Response, make_response, request, url_for
 
 from quem.errors import QuemError
+from quem.io.text import no_formula
 from quem.store import studies
 from quem.store.audit_log import audit_events
 from quem.store.backup import backup_state
@@ -116,7 +117,8 @@ def table_of(name: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -
     table = StringIO()
     writer = csv.writer(table)
     writer.writerow(head)
-    writer.writerows(rows)
+    for row in rows:
+        writer.writerow(no_formula(cell) if isinstance(cell, str) else cell for cell in row)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(table.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
 

@@ -65,6 +65,8 @@ pages = Blueprint("people", __name__)
 
 MOST_YEARS, LONGEST_NAME = 150, 200
 _MOST_FLAGGED = 1000
+# What `confirm.html` asks about before it is done.
+_ASKED = ("revoke", "erase")
 _PAGES: dict[Role, str] = {"judge": "/judges/invitations", "subject": "/solving"}
 _NOT_SERVED = (
     "The session is closed, and solutions and subjects are written. But judges cannot be shown "
@@ -276,9 +278,9 @@ def change(key: int, what: str) -> str | AnyResponse:
     asked = question(what, one.id if what == "erase" else "", person=one)
     if request.method == "GET":
         return ask(asked)
-    if what != "link" or one.linked_at:
+    if what in _ASKED or (what == "link" and one.linked_at):
         require_sure(asked)
-    elif one.role == "judge":
+    elif what == "link" and one.role == "judge":
         require_reviewed()
     with site().store.write() as c:
         if what == "link":
@@ -292,10 +294,9 @@ def change(key: int, what: str) -> str | AnyResponse:
     if what == "erase":
         UploadFolder(site().path).remove(files)
         live_report(site()).latest = None
-    said = {"revoke": "revoked", "erase": "erased"}[what]
     if one.role == "judge":
-        return back(said)
-    return back(said, "dashboard.people.page", role=one.role)
+        return back(what)
+    return back(what, "dashboard.people.page", role=one.role)
 
 
 @pages.get("/people/erase")

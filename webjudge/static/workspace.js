@@ -53,8 +53,8 @@ function start(page) {
     if (target.matches("textarea")) reply(page, target);
   });
   document.addEventListener("change", ({ target }) => {
-    if (target.matches("input[data-question]")) reply(page, target);
-    else if (target.matches("textarea")) saver.pump();
+    if (target.matches("textarea")) saver.pump();
+    else if (target.matches("[data-question]")) reply(page, target);
   });
   // The choice of a language leads back to this task; a preview has links instead.
   for (const field of $$("#help [name=gid]")) field.value = data.key;

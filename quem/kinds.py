@@ -75,7 +75,7 @@ class AnyStudy(Protocol):
         """The study file, and the files of its data."""
 
     def counts(self) -> dict[str, int]:
-        """Counts of what was read, by noun."""
+        """Counts of the contents, by noun."""
 
     @property
     def spec(self) -> AnySpec:

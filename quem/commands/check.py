@@ -221,7 +221,7 @@ def _drawn(draft: StudyFile, solutions: Solutions, database: str | None) -> list
 
 
 def _contents(draft: StudyFile, study: AnyStudy | None, solutions: Solutions) -> list[str]:
-    """Counts of what was read."""
+    """Counts of the contents."""
     declared = draft.declared
     if declared.candidates:
         counts = {

@@ -103,7 +103,7 @@ class DialogueStudy:
         return f"<DialogueStudy {self.spec.id}: {len(self.cases)} cases, from {self.name}>"
 
     def counts(self) -> dict[str, int]:
-        """Counts of what was read, by noun."""
+        """Counts of the contents, by noun."""
         return {
             "case": len(self.cases),
             **({} if self.queries is None else {"query": len(self.queries)}),

@@ -24,7 +24,7 @@ Pair = dict[str, Any]
 def preference_lines(
     rankings: Iterable[SubmittedRanking], solutions: Solutions, *, half_ties: bool = False
 ) -> tuple[str, Counter[str]]:
-    """Each pair of solutions of which a judge ranked one higher, as JSON Lines."""
+    """The pairs of solutions with a preference, as JSON Lines."""
     left_out: Counter[str] = Counter()
     texts: dict[tuple[str, str], str | None] = {}
     lines = []

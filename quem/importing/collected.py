@@ -90,7 +90,7 @@ class Collected:
     # What was left out, with counts.
     left_out: Counter[str] = field(default_factory=Counter)
     sources: list[Path] = field(default_factory=list)  # files read
-    people: set[str] = field(default_factory=set)  # solvers whom the source marks as people
+    people: set[str] = field(default_factory=set)  # solvers marked as people
     errors: list[str] = field(default_factory=list)  # of failed runs, each with its place
     notes: list[str] = field(default_factory=list)  # how problems of several sources were joined
     # Errors that prevent a study.

@@ -91,7 +91,7 @@ def sampled(collected: Collected, count: int, seed: int) -> None:
 
 
 def overview(draft: Draft) -> str:
-    """A text table of which solver has which solution."""
+    """A text table of solutions by problem and solver."""
     from tabulate import tabulate
 
     columns = list(draft.solvers.values())[:_MOST_COLUMNS]

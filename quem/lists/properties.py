@@ -25,7 +25,7 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Two lists of which the measure does not prefer the better one."""
+    """Two lists whose better one the measure does not prefer."""
 
     # c is the correct option, w a wrong one
     better: str

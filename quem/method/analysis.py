@@ -92,7 +92,7 @@ def ranked(
         averages = part.average(study, settings, cells)
         if averages is not None:
             return cells, averages, _again(part, study, settings, averages)
-    assert cells is not None  # noqa: S101  whoever takes cells away gives averages
+    assert cells is not None  # noqa: S101  a part without cells has averages
     years = np.array([known.get(solver, np.nan) for solver in cells.solvers])
     return cells, average_cells(cells, years), None
 

@@ -126,7 +126,7 @@ def scale_svg(findings: ExperienceFindings, room: int) -> str:
 
 
 def _of(system: int, kind: str) -> str:
-    """The classes of a system's mark, one of which has its color."""
+    """The classes of a system's mark, including that of its color."""
     return f"{kind} s{system % 6 + 1}"
 
 

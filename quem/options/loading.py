@@ -51,7 +51,7 @@ class OptionsStudy:
         return f"<OptionsStudy {self.spec.id}: {len(self.systems)} systems, from {self.name}>"
 
     def counts(self) -> dict[str, int]:
-        """Counts of what was read, by noun."""
+        """Counts of the contents, by noun."""
         return {
             "question": len(self.key.ids),
             "system": len(self.systems),

@@ -33,7 +33,7 @@ class Without(Row):
 
 
 class Recognized(Row):
-    """Ranks of authors whom the judge recognized."""
+    """Ranks of recognized authors."""
 
     n_ranks: int = col("such ranks")
     of_ranks: int = col("ranks in all")

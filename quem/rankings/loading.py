@@ -121,7 +121,7 @@ class Study:
         return (self.path, *(self.path.parent / name for name in names))
 
     def counts(self) -> dict[str, int]:
-        """Counts of what was read, by noun."""
+        """Counts of the contents, by noun."""
         return {
             "subject": len(self.spec.subjects),
             "system": len(self.spec.systems),

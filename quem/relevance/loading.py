@@ -51,7 +51,7 @@ class RelevanceStudy:
         return (self.path, *(self.path.parent / name for name in named))
 
     def counts(self) -> dict[str, int]:
-        """Counts of what was read, by noun."""
+        """Counts of the contents, by noun."""
         return {
             "query": len(self.judgments.queries),
             "candidate": len(self.judgments.pairs),

@@ -98,7 +98,7 @@ class RetrievalStudy:
         return self.draft.document.mistake(loc, message)
 
     def counts(self) -> dict[str, int]:
-        """Counts of what was read, by noun."""
+        """Counts of the contents, by noun."""
         task, truth = self.data.task, self.data.truth
         return {
             "retriever": len(self.spec.retrievers),
@@ -350,7 +350,7 @@ def match_sources(
             rows = _matched(listed, task, f"the retriever {shown(name)}", read.warnings, closed)
             stored[name] = lists_of_columns(rows, task)
         if truth:
-            # A pool is made of what is not judged yet.
+            # Unjudged candidates are pooled.
             warnings = [] if pooling else read.warnings
             rows = _matched(truth.columns, task, _TRUTH, warnings, closed)
             truth = replace(truth, columns=rows)

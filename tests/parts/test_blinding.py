@@ -263,9 +263,14 @@ EVEN, RIGHT = (guessed(6, right, 8, 0, ("P0", "P1", "P2")) for right in (0.5, 0.
         ({"reviewed": 0}, "warn", "Blinding not checked", "Nobody reviewed the 30 solutions"),
         ({"open": 3}, "warn", "Blinding incomplete", "3 words that could reveal an author were"),
         ({"reviewed": 18}, "warn", "Blinding partly checked", "18 of 30 solutions were reviewed"),
-        ({"kept": 2}, "good", "Solutions reviewed", "Whether judges could still tell was not"),
-        ({"guesses": EVEN}, "good", "Blinding measured", "Asked afterward, judges told people"),
-        ({"guesses": RIGHT}, "warn", "Judges could identify systems", "Asked afterward, judges told people"),
+        ({"kept": 2}, "good", "Solutions reviewed", "Whether judges could still identify systems"),
+        ({"guesses": EVEN}, "good", "Blinding measured", "Asked afterward, judges distinguished"),
+        (
+            {"guesses": RIGHT},
+            "warn",
+            "Judges could identify systems",
+            "Asked afterward, judges distinguished",
+        ),
         ({"guesses": RIGHT[:20]}, "good", "Solutions reviewed", "Asked afterward, judges told"),
     ],
     ids=["file", "unreviewed", "open", "part", "reviewed", "chance", "told", "few"],
@@ -298,9 +303,13 @@ def test_the_card_says_what_is_known(
 @pytest.mark.parametrize(
     ("systems", "styled", "said"),
     [
-        (2, True, "A program could tell which solutions came from systems"),
+        (2, True, "A program could identify the systems' solutions"),
         (2, False, "A program could not distinguish the systems from other groups of solvers"),
-        (1, True, "Too few solvers to measure whether a program can identify systems (the smallest"),
+        (
+            1,
+            True,
+            "Too few solvers to measure whether a program can identify systems (the smallest",
+        ),
     ],
 )
 def test_the_page_says_what_a_program_could_tell(systems: int, said: str, *, styled: bool) -> None:

@@ -271,7 +271,12 @@ EVEN, RIGHT = (guessed(6, right, 8, 0, ("P0", "P1", "P2")) for right in (0.5, 0.
             "Judges could identify systems",
             "Asked afterward, judges distinguished",
         ),
-        ({"guesses": RIGHT[:20]}, "good", "Solutions reviewed", "Asked afterward, judges told"),
+        (
+            {"guesses": RIGHT[:20]},
+            "good",
+            "Solutions reviewed",
+            "Asked afterward, judges distinguished",
+        ),
     ],
     ids=["file", "unreviewed", "open", "part", "reviewed", "chance", "told", "few"],
 )
@@ -303,7 +308,7 @@ def test_the_card_says_what_is_known(
 @pytest.mark.parametrize(
     ("systems", "styled", "said"),
     [
-        (2, True, "A program could identify the systems' solutions"),
+        (2, True, "A program could identify the systems"),
         (2, False, "A program could not distinguish the systems from other groups of solvers"),
         (
             1,

@@ -1,4 +1,4 @@
-"""``quem score --pool``: what retrievers find, as a study that judges grade."""
+"""``quem score --pool``: what the retrievers of a study find, as a study that judges grade."""
 
 from __future__ import annotations
 
@@ -15,17 +15,18 @@ if TYPE_CHECKING:
 
     from quem.retrieval.pooling import Pool
 
-_DEPTH, _JUDGES, _GRADES = 20, 2, 4  # defaults
-# Options that only pools have.
+_DEPTH, _JUDGES, _GRADES = 20, 2, 4  # without the options
+# The names of the options that only pools have.
 OF_POOL = ("depth", "judged", "only", "documents", "judges", "grades", "code")
 
 
 def _labels(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...] | None:
     """Labels of grades: from a range such as 0-3, or as given."""
-    from quem.studyfile.relevance import LABELS, MOST_GRADES
-
     if value is None:
         return None
+    # The models of study files, which take longer to import than a small run to score.
+    from quem.studyfile.relevance import LABELS, MOST_GRADES
+
     if match := re.fullmatch(r"\s*0\s*-\s*(\d)\s*", value, re.ASCII):
         n = int(match[1]) + 1
         labels = LABELS.get(n, tuple(map(str, range(n))))
@@ -83,7 +84,7 @@ _OPTIONS = (
 
 
 def pool_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options for pools."""
+    """Add the options for pools."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -157,7 +158,7 @@ def _tell(pool: Pool, depth: int) -> None:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    """The files of a folder by name, with and without extension."""
+    """The files of a folder by what they are named after, with and without an ending."""
     from quem.errors import FileError
     from quem.solutions.files import is_ignored
 

@@ -50,7 +50,7 @@ class BaselinePart(Part[tuple[BaselineFact, ...]]):
             "Tools": spec.solving.tools if spec.solving else "",
             "Time": _time(core),
             "Problems": _problems(core),
-            "Judges": format_count(len(spec.judges), "judge") if spec.judges else "",
+            "Judges": _judges(core),
             "What judges saw": _seen(core),
         }
         return tuple(BaselineFact(aspect=one, answer=answer) for one, answer in facts.items())
@@ -110,6 +110,13 @@ def _problems(core: Core) -> str:
     missing = sum(one.solver in people for one in spec.missing)
     lacking = f"; {format_count(missing, 'solution')} of people missing" if missing else ""
     return f"{format_count(len(core.study.declared.problems), 'problem')}{lacking}"
+
+
+def _judges(core: Core) -> str:
+    """Those who ranked, where the data name them."""
+    data = core.study.data
+    judges = data.judges if isinstance(data, Rankings) else core.study.spec.judges
+    return format_count(len(judges), "judge") if judges else ""
 
 
 def _seen(core: Core) -> str:

@@ -37,12 +37,12 @@ def rendered(*files: SolutionFile, **keys: Any) -> Rendered:  # noqa: ANN401  of
 
 
 def shown(file: SolutionFile) -> str:
-    """What a page shows of a text."""
+    """A text as a page shows it."""
     return str(rendered(file).parts[0].html)
 
 
 def patterns(*words: str, exact: bool = False) -> tuple[re.Pattern[str], ...]:
-    """What finds some words."""
+    """Patterns of some words."""
     made = (word_pattern(word, exact=exact) for word in words)
     return tuple(pattern for pattern in made if pattern)
 

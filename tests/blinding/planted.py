@@ -151,7 +151,7 @@ def _note_in_hidden_layer(pdf: Pdf, page: pikepdf.Object, word: str) -> None:
     page.Annots = Array([pdf.make_indirect(note)])
 
 
-# What is beside the page: 31 kinds.
+# Places outside of the page: 31 kinds.
 PLANTS: Mapping[str, Plant] = {
     "document information": lambda pdf, _, word: pdf.docinfo.update({"/Author": word}),
     "xmp": _xmp,
@@ -197,7 +197,7 @@ PLANTS: Mapping[str, Plant] = {
 _COVER = "rg 10 80 250 50 re f Q\n"
 _INSTEAD = f"/Span << /ActualText (?) /Alt (?) /E (?) >> BDC {_text('Seen')}EMC\n"
 
-# What text is found in, and nobody sees: 14 kinds.
+# Places of invisible text: 14 kinds.
 HIDDEN: Mapping[str, Plant] = {
     "render mode": _page("<< >>", _text("?", place="3 Tr 20 100 Td")),
     "white on white": _page("<< >>", _text("?", "1 g")),
@@ -219,7 +219,7 @@ HIDDEN: Mapping[str, Plant] = {
 
 
 def planted(kinds: Mapping[str, Plant], name: Callable[[str], str] = token) -> bytes:
-    """Give a PDF with a page for each kind, which shows an ordinary text beside what is planted."""
+    """A PDF with one page per kind, with an ordinary text beside the planted one."""
     pdf = document(n_pages=len(kinds))
     for page, (kind, plant) in zip(pdf.pages, kinds.items(), strict=True):
         more = plant(pdf, page.obj, name(kind)) or ""

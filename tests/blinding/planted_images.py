@@ -137,7 +137,7 @@ HIDDEN += [("WEBP", "colors"), ("WEBP", "frames")]
 
 
 def hidden_colors(form: str, word: str = SECRET) -> Image.Image:
-    """An image half of which is clear, and whose clear pixels have the letters of a name."""
+    """A half-transparent image with a name in its transparent pixels."""
     letters = itertools.cycle(word.encode())
     image = picture("RGBA", (16, 6))
     for y in range(6):

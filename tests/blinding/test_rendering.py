@@ -1,4 +1,4 @@
-"""Solutions become HTML that is safe and tells nothing of their makers."""
+"""Solutions become safe HTML that does not identify their solvers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.solutions.made import image
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What may stand in a page, and with which values.
+# Allowed elements and attributes, with their values.
 PLAIN_LINE = '<span class="line">'
 VALUES = {
     "align": r"left|right|center",
@@ -202,7 +202,7 @@ RULED = "<hr>\n<p>Just a line: here</p>\n<hr>\n<p>More</p>\n"
 @pytest.mark.parametrize(
     ("text", "html"),
     [
-        # What a program wrote above the text is no part of it; a line above a text is.
+        # Front matter by a program is not part of the text; a line above it is.
         (f"{ABOVE}The plan.", "<p>The plan.</p>\n"),
         (RULE, RULED),
         ("[mine](home.html) <a href='#x'>here</a>", "<p><a>mine</a> <a>here</a></p>\n"),
@@ -286,7 +286,7 @@ def test_a_broken_file_does_not_break_the_page(
 
 
 def test_code_has_the_colours_of_its_language() -> None:
-    """A language is told by the ending; one that is unknown has no colors."""
+    """The extension decides the language; unknown ones have no colors."""
     for name, text in (
         ("S1.py", "x = 1"),
         ("S1.h", "int x;"),

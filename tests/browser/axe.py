@@ -1,4 +1,4 @@
-"""What axe objects to on a page."""
+"""Violations that axe finds on a page."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tests.served import Served
 
-# What a browser says by itself when a request is refused or cannot be sent.
+# The browser's own messages about refused or unsent requests.
 EXPECTED = re.compile(r"Failed to load resource")
 _TASK = re.compile(r'<a href="(/judge/g/[^"]+)">(.*?)</a>', re.DOTALL)
 _DATA = re.compile(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', re.DOTALL)
@@ -32,7 +32,7 @@ class Visit:
 
     def __init__(self, browser: Browser, served: Served, judge: str, **options: Any) -> None:  # noqa: ANN401
         self.served, self.judge = served, judge
-        # What moves takes time to draw, and changes colors while axe looks at them.
+        # Animations take time, and change colors while axe runs.
         calm = {"viewport": WIDE, "reduced_motion": "reduce"}
         self.context = browser.new_context(**{**calm, **options})
         self.context.set_default_timeout(SECONDS * 1000)
@@ -79,7 +79,7 @@ class Visit:
         return other
 
     def stored(self, problem: str = "P0") -> dict[str, Any]:
-        """Give what the store holds."""
+        """The stored ranking."""
         return self.served.stored(self.judge, problem)
 
     def equals_store(self, problem: str = "P0") -> dict[str, Any]:
@@ -226,7 +226,7 @@ def escape(page: Page) -> None:
 
 
 def cannot_judge(page: Page, label: str, reason: str = "") -> None:
-    """Say that a solution cannot be judged, and wait until it is out of the ranking."""
+    """Mark a solution as "cannot judge", and wait until it leaves the ranking."""
     choose(page, label, "cannot")
     if reason:
         page.get_by_label("Other reason").fill(reason)

@@ -87,7 +87,7 @@ def test_a_placement_is_one_change_and_its_undo_asks_again(visit: Callable[..., 
 
 
 def test_the_review_names_what_was_never_opened(visit: Callable[..., Visit]) -> None:
-    """Whoever ranks without reading is told which; also after a reload."""
+    """The review lists unopened solutions, also after a reload."""
     page = visit().enter()
     goes_on(page, page.locator("#main [data-do=next]").click)
     rank_by_keys(page, "E")

@@ -148,7 +148,7 @@ def test_all_pages_are_accessible(
 
 
 def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site) -> None:
-    """Focus, selection, scrolling and what is open stay; trouble and an ended link are told."""
+    """Focus, selection, scrolling, and open details stay; errors and ended links are shown."""
     set_life(site, "open")
     with at_dashboard(browser, site) as dashboard:
         page = dashboard.page

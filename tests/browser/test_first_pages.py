@@ -1,4 +1,4 @@
-"""What judges see first and last, in Chromium, and what their browsers fetch for that."""
+"""Judges' first and last pages in Chromium, with the requests for them."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_first_and_last_page_are_accessible(browser: Browser, site: Site) -> Non
         expect(page.locator(".band")).to_contain_text("Paused until Monday, 9:00.")
         expect(page.locator(".groups")).to_contain_text("5 of 5 ranked")
         visit.check()
-        # A task that was opened meanwhile goes on by itself when the study does.
+        # A task opened during the pause continues when the study does.
         page.clock.install()
         begin(page, "5 of 5 ranked")
         expect(page.locator("#left")).to_have_text("The study is paused.")

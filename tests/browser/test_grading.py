@@ -61,7 +61,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def _shown(page: Page) -> dict[str, str]:
-    """What is in the list under each grade, the highest first."""
+    """The candidates under each grade, highest grade first."""
     rows: list[tuple[str, str]] = page.locator("#ranked .grade").evaluate_all(
         """rows => rows.map(row => [row.querySelector(".grade-name span").textContent,
             [...row.querySelectorAll(".chip")].map(chip => chip.dataset.label).join("")])"""

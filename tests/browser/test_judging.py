@@ -294,7 +294,7 @@ def test_submitted_rankings_can_be_reopened(visit: Callable[..., Visit]) -> None
     page.keyboard.press("Alt+ArrowUp")
     page.locator("#reopen").press("Enter")
     expect(page.locator("[data-do=send]")).to_be_visible()
-    # The button is gone; the title of the order has the focus, so that ranking goes on.
+    # The button is gone; the title of the order has the focus.
     expect(title(page)).to_be_focused()
     press(page, "E", "Alt+ArrowUp")
     assert come.order() == "A B C E D"
@@ -366,7 +366,7 @@ TRANSLATED = """() => {
 
 
 def test_a_page_that_a_browser_translates_stays_right(visit: Callable[..., Visit]) -> None:
-    """Rows, titles, and texts are those of the solutions that they stand for."""
+    """Rows, titles, and texts belong to the right solutions."""
     come = visit()
     page = come.enter(ranked="ABC")
     page.evaluate(TRANSLATED)
@@ -468,7 +468,7 @@ def test_pictures_pages_and_code(come: Visit) -> None:
 
 
 def test_long_texts_come_one_by_one(come: Visit) -> None:
-    """What makes the page too large comes when it is read; a failure can be tried again."""
+    """Texts beyond the page's limit are loaded on demand; failures can be retried."""
     page = come.enter("Problem 2")
     assert page.locator("template[data-solution]").count() == 1
     page.route("**/solution/**", lambda route: route.abort())

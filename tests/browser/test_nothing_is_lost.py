@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import APIResponse, Browser, Page, Route
 
-# It tries again by itself, too, after longer and longer breaks.
+# It also retries automatically, with exponential backoff.
 ONLINE = "dispatchEvent(new Event('online'))"
 SUBMITTING = re.compile(r'"submit":\s*true')
 
@@ -54,7 +54,7 @@ def is_taken_back(come: Visit, order: str) -> None:
 
 
 def comes(page: Page, done: Callable[[], object], what: str) -> None:
-    """Wait for something while a page goes on with what it does."""
+    """Wait for a condition while the page keeps running."""
 
     def look() -> object:
         page.wait_for_timeout(20)
@@ -81,7 +81,7 @@ class Held:
         self.answer = route.fetch() if self.arrived else None
 
     def waiting(self) -> Route:
-        """Give it, once it is on its way."""
+        """The request, once it is in flight."""
         comes(self.page, lambda: self.route and (self.answer or not self.arrived), "a save")
         assert self.route
         return self.route
@@ -105,7 +105,7 @@ def says(page: Page, text: str) -> None:
 
 
 def test_a_page_that_is_closed_offline(visit: Callable[..., Visit]) -> None:
-    """Ranking goes on; the order is saved when the page is opened again."""
+    """Ranking continues; the order is saved when the page is reopened."""
     come = visit()
     page = come.enter(ranked="AB")
     come.context.set_offline(True)
@@ -137,7 +137,7 @@ def test_a_full_storage_is_not_promised(visit: Callable[..., Visit]) -> None:
 
 
 def test_a_server_that_is_killed_or_busy(browser: Browser, tmp_path: Path) -> None:
-    """What is ranked and typed meanwhile is saved afterwards, also by a page that was left."""
+    """Rankings and texts entered meanwhile are saved afterwards, also from a page that was left."""
     study = write_judging_study(tmp_path, problems=1, judges=1)
     with Served(study) as served:
         come = Visit(browser, served, "J0")
@@ -177,7 +177,7 @@ def test_a_save_that_arrives_late_is_no_conflict(
     visit: Callable[..., Visit],
     late: bool,  # noqa: FBT001
 ) -> None:
-    """What a page sent arrives before the group is opened anew, or after: the rest follows it."""
+    """A late save arrives before or after the task is reopened; further changes follow it."""
     come = visit()
     page = come.enter(ranked="A")
     sent = Held(page, arrived=not late, what=re.compile("."))
@@ -248,7 +248,7 @@ def test_a_conflict_stays_open_until_it_is_decided(visit: Callable[..., Visit]) 
         resolve.click()
     escape(page)
     accessible(page, "not decided")
-    # Ranking goes on, and is kept, but not saved.
+    # Ranking continues and is stored locally, but not saved.
     rank_by_keys(page, "E")
     says(page, "Not saved")
     to_top(other, "C")
@@ -293,7 +293,7 @@ def test_loading_the_newer_order_can_be_undone(visit: Callable[..., Visit]) -> N
 
 
 def test_a_submission_meets_a_change(visit: Callable[..., Visit]) -> None:
-    """Who keeps their version of a submitted order, or of one that others changed, has a draft."""
+    """Keeping the own version of a submitted or changed order creates a draft."""
     come = visit()
     page = come.enter(ranked="ABCDE")
     other = come.tab()
@@ -417,7 +417,7 @@ def test_an_order_newer_than_the_submission_is_offered_later(
 
 
 def number_of(page: Page, letter: str) -> str:
-    """Which of the made-up solutions stands under a letter."""
+    """The number of the made-up solution under a letter."""
     row(page, letter).click()
     text = page.locator(f"#reader[data-text^='{letter} '] .prose").text_content() or ""
     return text.partition("number ")[2].split(".")[0]

@@ -38,7 +38,7 @@ QUESTIONS = """{questions: [
 
 
 def test_a_judge_answers_by_mouse_touch_and_keys(browser: Browser, tmp_path: Path) -> None:
-    """What is lacking is listed in the review; answers are saved, undone, and last."""
+    """The review lists missing answers; answers are saved, undone, and kept."""
     study = write_judging_study(tmp_path, problems=1, solvers=3, judges=1, judging=QUESTIONS)
     with Served(study) as served:
         come = Visit(browser, served, "J0", has_touch=True)

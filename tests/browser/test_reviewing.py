@@ -68,7 +68,9 @@ def test_the_review_by_keys(browser: Browser, site: Site) -> None:
         dashboard.check()
         press(page, "r")
         expect(said).to_contain_text("Replaced “Claude” in 2 solutions.")
-        expect(page.locator(".note", has_text="solutions from people have marks")).to_be_visible()
+        expect(
+            page.locator(".note", has_text="solutions from people have replaced words")
+        ).to_be_visible()
         dashboard.check()
         press(page, "u")
         expect(asked).to_have_text("“Claude” is in 2 solutions.")
@@ -114,7 +116,7 @@ def test_a_solution_with_words_left(browser: Browser, site: Site) -> None:
         follow(page.get_by_role("listitem").filter(has=solver).get_by_role("link"))
         said = page.get_by_role("status").first
         expect(solver).to_be_hidden()
-        page.get_by_text("Show who made it").click()
+        page.get_by_text("Show the solver").click()
         expect(solver).to_be_visible()
         expect(page.get_by_role("button", name="Looks fine")).to_be_disabled()
         words = page.locator("#found > li")
@@ -130,7 +132,7 @@ def test_a_solution_with_words_left(browser: Browser, site: Site) -> None:
         press(page, "r")
         expect(said).to_contain_text("Replaced “Claude” in this solution.")
         press(page, "u")
-        expect(said).to_contain_text("Taken back")
+        expect(said).to_contain_text("Undone")
         page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         before = words.count()
         follow(page.locator("#deciding").get_by_role("button", name="Keep"))

@@ -61,7 +61,7 @@ def test_from_a_folder_to_the_first_link(browser: Browser, site: Site) -> None:
         expect(page.get_by_text("work only on this computer")).to_be_visible()
         # The window is looked at again: what was written is no longer missing.
         page.evaluate("window.dispatchEvent(new Event('focus'))")
-        expect(page.get_by_text("Nothing is lacking.")).to_be_visible()
+        expect(page.get_by_text("Nothing is missing.")).to_be_visible()
         dashboard.check()
         page.get_by_label("Institution").fill("ETH")
         follow(page.get_by_role("button", name="Open the study and show links"))
@@ -99,7 +99,7 @@ def test_nothing_typed_is_lost(browser: Browser, site: Site) -> None:
         follow(page.locator("#save"))
         expect(page.locator(".said")).to_contain_text("Title: Plans")
         expect(page.get_by_text("Not saved yet.")).to_be_hidden()
-        # Whoever chooses "a system" after typing years may still change their mind.
+        # Choosing "a system" after entering years can be reverted.
         atlas = page.get_by_role("row", name="atlas")
         years = page.get_by_label("Experience of atlas")
         years.fill("3")

@@ -47,7 +47,7 @@ PLAN = FilePayload(name="plan.md", mimeType="text/markdown", buffer=b"# Plan\n")
 
 
 def enter(page: Page, years: str) -> None:
-    """Say how much experience there is, and go to the first problem."""
+    """Enter the experience, and open the first problem."""
     page.locator("#experience").fill(years)
     follow(page.locator("#about button"))
     follow(page.locator("a.primary"))
@@ -207,14 +207,14 @@ def solving(dashboard: Watched, site: Site) -> Page:
 
 
 def spent(site: Site) -> tuple[TaskRow, Spent]:
-    """Give the first task of the subject, and how long it took."""
+    """The subject's first task, and its working time."""
     with site.store.read() as c:
         task = tasks_of(c, person_named(c, site.id, "subject", "S1").key)[0]
         return task, spent_on(task)
 
 
 def answered(site: Site) -> tuple[str, int]:
-    """Give the text that was handed in, and the number of its files."""
+    """The submitted text, and its number of files."""
     with site.store.read() as c:
         [mine] = [t for t in tasks_of(c, person_named(c, site.id, "subject", "S1").key) if t.ended]
         answer = last_answer(c, mine)
@@ -222,8 +222,8 @@ def answered(site: Site) -> tuple[str, int]:
 
 
 def is_told(page: Page, site: Site, time: FakeTime) -> bool:
-    """Let the page tell the clock, and say whether it has been heard of since the time passed."""
-    # A response alone may be that to a beat which the page sent before, by itself.
+    """Let the page report to the clock; return whether a report came after the time passed."""
+    # A response alone may belong to an earlier automatic report.
     page.evaluate(BEAT)
     return spent(site)[0].beat_at == time.at
 
@@ -264,7 +264,7 @@ def test_files_in_the_browser(browser: Browser, site: Site) -> None:
 
 
 def test_nothing_that_was_written_is_lost(browser: Browser, site: Site) -> None:
-    """What could not be sent comes back after the page is left, and in the tab that goes on."""
+    """Unsent changes are restored after leaving the page, and in the tab that continues."""
     with at_dashboard(browser, site, viewport=PHONE) as dashboard:
         page = solving(dashboard, site)
         text = page.locator("#text")
@@ -353,5 +353,5 @@ def test_the_time_is_over(
         if more:
             page.locator("#text").press_sequentially(more)
         page.evaluate(BEAT)
-        expect(page.locator("p.receipt")).to_contain_text("the time is over")
+        expect(page.locator("p.receipt")).to_contain_text("time is up")
     assert (spent(site)[0].ended, answered(site)) == ("timeout", ("first words", 0))

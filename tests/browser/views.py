@@ -1,4 +1,4 @@
-"""The windows and color schemes in which pages are looked at, and whether all is translated."""
+"""Window sizes and color schemes of page checks, and a check of translation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TEXTS = """() => {
   }
   return out;
 }"""
-# What sticks out of the window or of its box, or is cut off. How a solution begins may be.
+# Overflowing or clipped elements, except for the beginnings of solutions.
 CLIPPED = """() => {
   const out = [];
   const mayEnd = ".snippet, .bar h1, #strip-order, .reader .meta, .pane .meta, .unseen, .skip"
@@ -57,10 +57,10 @@ CLIPPED = """() => {
   }
   return out;
 }"""
-# What stands on pages in Latin letters in every language.
+# Latin text on pages of all languages.
 _KNOWN = re.compile(r"\b(?:UTC|a@example\.org|An ordinary plan|[0-9a-f]{10})\b")
 
-# Counts the pages that were looked at.
+# Counts checked pages.
 _PAGES = count()
 
 

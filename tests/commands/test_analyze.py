@@ -37,7 +37,7 @@ def without(pattern: str) -> str:
     return "".join(r for r in PLAIN.splitlines(keepends=True) if not re.match(pattern, r))
 
 
-# What is changed in the example, its table, and what is said.
+# The change of the example or its table, and the message.
 DOUBTS: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "judge-less-experienced",
@@ -80,7 +80,7 @@ DOUBTS: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 def test_the_example_has_no_doubts(make_study: Callable[..., Path]) -> None:
-    """The study that the cases spoil shows none of the doubts by itself."""
+    """The unchanged example has none of the warnings."""
     found = quem.analyze(quem.load_study(make_study(study_with()))).warnings
     assert {one.code for one in found} <= {"no-reference", "decisive"}
 
@@ -177,7 +177,7 @@ def test_one_process_two_and_a_cluster_say_the_same(run: Command, dialogue: Path
 
 
 def test_check_simulates_nothing(run: Command, dialogue: Path) -> None:
-    """What was read is counted and nothing written; a constant attribute is known by then."""
+    """`check` counts the input and writes nothing; it detects a constant attribute."""
     code, out, _ = run("check", dialogue)
     assert (code, "found: 64 cases, 10 attributes" in out) == (0, True)
     assert len(list(dialogue.parent.iterdir())) == 2

@@ -97,7 +97,7 @@ def bring_back(run: Command, study: Path, database: str) -> None:
 def test_the_drill(
     tmp_path: Path, kind: str, new_postgres: Callable[[], str], run: Command
 ) -> None:
-    """A server that saves is backed up, killed, loses its database, and goes on from the copy."""
+    """A running server is backed up, killed, loses its database, and continues from the copy."""
     database = str(tmp_path / "store.sqlite3") if kind == "sqlite" else new_postgres()
     study = write_judging_study(tmp_path, judges=JUDGES, problems=2)
     served = Served(study, database)
@@ -121,7 +121,7 @@ def test_the_drill(
         served.start()
         assert submitted(run, study, database) == table
         for saver in savers:
-            # The judge's link, letters and page are as they were, and saving goes on.
+            # The judge's link, letters, and page are unchanged, and saving works.
             data = saver.browser.group(saver.gid)
             head = number_of(data)
             assert head >= before[saver.gid]
@@ -202,7 +202,7 @@ def study(tmp_path: Path) -> Path:
 def test_regular_backups_go_on_until_they_are_stopped(
     study: Path, how: signal.Signals, code: int, count: int
 ) -> None:
-    """`--every` goes on after a failure, says so, and leaves only whole copies."""
+    """`--every` continues after a failure, reports it, and leaves only complete copies."""
     folder = study.parent / "copies"
     folder.write_text("in the way")
     command = [sys.executable, "-m", "quem", "backup", str(study), "--to", str(folder)]

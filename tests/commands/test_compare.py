@@ -84,7 +84,7 @@ def test_mistakes_of_all_studies_are_told_at_once(run: Command, studies: Path) -
 
 
 def test_an_open_session_is_read_only_with_reveal(run: Command, judging_study: Path) -> None:
-    """A comparison shows no ranking of a session that is not closed, unless told to."""
+    """A comparison refuses an open session without `--reveal`."""
     hold_session(judging_study).close()
     words = ("compare", judging_study, PLANNERS, "--json")
     assert run(*words).refuses("--reveal")

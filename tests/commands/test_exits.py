@@ -71,7 +71,7 @@ def test_mistakes_end_with_1_and_write_nothing(
 def test_a_bug_ends_with_3_and_keeps_its_traceback(
     monkeypatch: pytest.MonkeyPatch, run: Command, make_study: Callable[..., Path]
 ) -> None:
-    """What is no user's mistake says so, with the lines that a report needs."""
+    """A bug is reported as such, with its traceback."""
 
     def broken(_: object, **__: object) -> None:
         raise RuntimeError("a bolt is loose")
@@ -101,7 +101,7 @@ def test_ctrl_c_ends_with_130() -> None:
 
 
 def said(err: str) -> list[str]:
-    """What stderr says but for warnings."""
+    """The lines of stderr without warnings."""
     return [line for line in err.splitlines() if not line.startswith("warning: ")]
 
 
@@ -130,7 +130,7 @@ def test_outputs_that_do_not_take_everything(make_study: Callable[..., Path]) ->
 
 
 def test_a_pipe_is_no_study_file(tmp_path: Path, run: Command) -> None:
-    """What might never end is refused, and not waited for."""
+    """Pipes are refused at once."""
     pipe = tmp_path / "study.yaml"
     os.mkfifo(pipe)
     assert run("check", pipe).refuses(f"error: {pipe}: is not a regular file")
@@ -140,7 +140,7 @@ def test_a_pipe_is_no_study_file(tmp_path: Path, run: Command) -> None:
 def test_a_file_in_the_place_of_a_folder_is_a_mistake(
     command: str, run: Command, make_study: Callable[..., Path]
 ) -> None:
-    """What should be a folder and is a file is told, before any work is done."""
+    """A file in place of a folder is an error before any work."""
     path = make_study(study_with())
     taken = path.parent / "rankings.csv"
     name, *options = command.split()
@@ -152,7 +152,7 @@ def test_a_file_in_the_place_of_a_folder_is_a_mistake(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_study_of_each_kind_can_be_started(kind: str, run: Command, tmp_path: Path) -> None:
-    """What `init` writes has no mistakes, analyses as it is, and is not written over."""
+    """Studies by `init` are valid, can be analyzed, and are not overwritten."""
     code, out, err = run("init", "--kind", kind, tmp_path / "my study")
     path = tmp_path / "my study" / "study.yaml"
     assert (code, out) == (0, "")
@@ -198,7 +198,7 @@ def test_commands_of_another_kind_refuse(words: str, run: Command, tmp_path: Pat
 
 
 def test_python_refuses_what_a_kind_has_not(tmp_path: Path) -> None:
-    """Sources and planning of another kind are told by name."""
+    """Sources and planning of another kind are named in the error."""
     path = study_in(tmp_path)
     with pytest.raises(TypeError, match="a study of kind options has no database"):
         quem.load_study(path, database="x.db")

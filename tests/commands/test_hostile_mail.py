@@ -35,7 +35,7 @@ def study(tmp_path: Path) -> Path:
 
 
 def declare(study: Path, value: str, **more: object) -> None:
-    """Give the judge, the study and the organizer the same name."""
+    """Use one name for the judge, the study, and the organizer."""
     content = yaml.safe_load(study.read_text())
     content["title"] = value
     content["judges"] = [{"id": "J0", "name": value, "email": "amy@example.org"}]
@@ -97,7 +97,7 @@ def test_no_value_is_a_header_or_a_body(run: Command, study: Path, host: MailHos
 
 
 def test_an_own_text_is_text(run: Command, study: Path, host: MailHost) -> None:
-    """What an organizer writes as subject and body stands in the letter as it is."""
+    """The organizer's subject and body appear in the letter unchanged."""
     for value in VALUES:
         if "{" in value or "\n" in value or "\r" in value:
             continue  # a field, or a text of more lines
@@ -117,7 +117,7 @@ def test_an_own_text_is_text(run: Command, study: Path, host: MailHost) -> None:
 
 
 def test_an_address_is_that_or_none(run: Command, study: Path, host: MailHost) -> None:
-    """What is not one plain address gets no letter, of a judge or an organizer."""
+    """Invalid addresses of judges or organizers get no letter."""
     for address in RECEIVERS:
         declare(study, "Amy", judges=[{"id": "J0", "email": address}])
         assert run(*INVITE, study).code == 1, address

@@ -70,13 +70,13 @@ class Office:
         self.host.answer = lambda to: answer if to.startswith(judge) else "250 OK"
 
     def add_people(self, *judges: str) -> None:
-        """Give judges addresses such as j0@example.org."""
+        """Add addresses such as j0@example.org to judges."""
         lines = [f"{judge},{judge.lower()}@example.org" for judge in judges]
         self.study.with_name("people.csv").write_text("\n".join(["id,email", *lines, ""]))
 
     @contextmanager
     def store(self) -> Iterator[Session]:
-        """What is stored of the study and its judges, to be read and changed."""
+        """The store of the study and its judges, for reading and writing."""
         store = open_store(locate_database(self.study, self.database))
         with store.write() as c:
             register_study(c, STUDY)
@@ -130,7 +130,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_a_letter_is_sent_once(office: Office, database: str) -> None:
-    """What is not accepted yet is delivered by a later run; nobody gets two, and links work."""
+    """Letters not accepted yet are delivered by a later run, once; their links work."""
     office.database = database
     office.answers(LATER, "j0")
     code, out, err = office.invite()
@@ -219,7 +219,7 @@ def test_a_letter_that_cannot_be_written_has_failed(office: Office) -> None:
 
 
 def test_all_are_invited_again(office: Office) -> None:
-    """Whose letter was sent or failed gets another with a new link; nobody else does."""
+    """Only judges with a sent or failed letter get another one, with a new link."""
     assert office.invite("J1").code == 0
     office.answers("550 no")
     assert office.invite("J0").code == 1
@@ -233,7 +233,7 @@ def test_all_are_invited_again(office: Office) -> None:
 def test_two_commands_and_a_server_at_once(
     run: Command, host: MailHost, tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever sends: everybody gets one letter."""
+    """With concurrent senders, everybody gets one letter."""
     judges = [f"J{n}" for n in range(8)]
     office = Office(run, host, write_judging_study(tmp_path, judges=len(judges)), database)
     office.add_people(*judges)
@@ -254,7 +254,7 @@ def test_two_commands_and_a_server_at_once(
 
 
 def test_a_killed_command_sends_nothing_twice(tmp_path: Path) -> None:
-    """What was sent is not sent again by the next one; one letter a command is unknown at most."""
+    """The next command resends no sent letter; at most one letter per command is unknown."""
     database = str(tmp_path / "store.sqlite3")
     trial = InvitationTrial(tmp_path, database, random.Random(5), judges=8, kills=1)
     assert trial.run()["unknown"] <= 2
@@ -374,7 +374,7 @@ def test_a_dry_run_does_nothing(office: Office, tmp_path: Path) -> None:
 
 
 def test_nobody_is_written_to_against_their_will(office: Office) -> None:
-    """Who declined or was erased gets no letter; a link that was revoked is made when asked for."""
+    """Judges who declined or were erased get no letter; revoked links are replaced on request."""
     office.answers("450 j2@example.org", "j2")
     assert office.invite().code == 0
     with office.store() as c:

@@ -47,7 +47,7 @@ def table_of(outcome: Outcome) -> Table:
 
 
 def who(study: Path, row: dict[str, str]) -> str | None:
-    """Whose link it is."""
+    """The owner of a link."""
     path, _, token = row["link"].rpartition("/")
     role: Literal["organizer", "judge"] = "organizer" if path.endswith("/d") else "judge"
     store = store_of(locate_database(study), STUDY)
@@ -78,7 +78,7 @@ def test_links_are_made_once(judging_study: Path, table: Callable[..., Table]) -
 def test_a_link_can_be_replaced_and_revoked(
     judging_study: Path, table: Callable[..., Table]
 ) -> None:
-    """What is replaced or revoked ends; a revoked judge gets a link only when it is asked for."""
+    """Replaced and revoked links end; a revoked judge gets a new link only on request."""
     old = table()
     words = ("--reissue", "J0", "--reissue", "J1", "--revoke", "J2")
     new = table(*words, "--url", "https://judging.example.org/")
@@ -145,7 +145,7 @@ def test_a_judge_can_be_added(judging_study: Path, run: Command) -> None:
 def test_mistakes_change_nothing(
     judging_study: Path, run: Command, table: Callable[..., Table], words: str, message: str
 ) -> None:
-    """What cannot be done ends with 1 and a sentence, and nothing else is done either."""
+    """Invalid requests exit with 1 and a message, and change nothing."""
     links = table()
     run("links", "organizers", judging_study)
     role, *options = words.split(" ")

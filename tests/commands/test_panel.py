@@ -248,7 +248,7 @@ def test_what_cannot_be_placed_is_refused(
 
 
 def analyzed(study: Path) -> tuple[dict[str, Any], set[str], str]:
-    """What a study says of its panel, the codes of the warnings about it, and the summary."""
+    """A study's panel section, its warning codes, and the summary."""
     result = analyze(load_study(study, kind="experience"))
     made = result.to_dict()
     codes = {one["code"] for one in made["warnings"] if one["code"].startswith("panel")}

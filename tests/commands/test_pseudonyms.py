@@ -146,7 +146,7 @@ def test_pseudonyms_are_drawn_once(study: Path) -> None:
 
 
 def test_one_person_has_one_pseudonym_in_several_studies(study: Path) -> None:
-    """Who is in two compared studies has the same name in both."""
+    """A person in two compared studies has one pseudonym."""
     folder = study.parent / "b"
     folder.mkdir()
     changed = {**STUDY, "id": "b", "subjects": STUDY["subjects"][::-1]}

@@ -31,7 +31,7 @@ def sealed(judging_study: Path, run: Command) -> Path:
 
 
 def differences(study: Path) -> dict[tuple[str, str], str]:
-    """What is not as it was sealed."""
+    """Differences from the seal."""
     seal = quem.load_study(study, kind="experience").seal
     assert seal is not None
     return {(one.part, one.name): one.message for one in seal.differences}

@@ -83,7 +83,7 @@ FOREIGN = {
 def test_code_from_elsewhere_is_refused(
     tmp_path: Path, place: str, entry: str, run: Command
 ) -> None:
-    """What is installed, above the folder, behind a link or only imported is not run."""
+    """Code that is installed, above the folder, behind a link, or only imported is not run."""
     folder = tmp_path / "study"
     (folder / "pack").mkdir(parents=True)
     outside = tmp_path / "outside.py"

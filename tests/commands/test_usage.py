@@ -1,4 +1,4 @@
-"""What is wrong usage of a command, and what a newcomer sees of commands."""
+"""Usage errors, and help for newcomers."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ WRONG = {
 def test_wrong_usage_ends_with_2(
     run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
-    """What cannot be meant is named, and nothing is written."""
+    """Usage errors are named, and nothing is written."""
     makers: dict[str, Callable[[Path], Path]] = {
         "options": study_in,
         "judged": write_judging_study,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# What to avoid, as a regular expression, and what to write.
+# Wording to avoid, as a regular expression, and the replacement.
 RULES = {
     r"\b(?:one|an?|each|twice|\d+) (?:line|row|link|file|page|column|entry|class|query) an? \w+"
     r"|\b(?:hours|minutes|calls|time|ranks|cases) an? (?:judge|query|problem|year|step)\b": "per",
@@ -60,7 +60,7 @@ class Finding(NamedTuple):
 
 
 def texts() -> Iterator[tuple[Path, str]]:
-    """The texts that people read, with the file of each."""
+    """The texts for people, with their files."""
     pages = [page for page in PAGES if page.name != "CHANGELOG.md"]
     init = (ROOT / "templates/init").glob("*/*.yaml")
     for path in chain(pages, (ROOT / "studies").glob("*/[bc]*.md"), init):
@@ -74,7 +74,7 @@ def texts() -> Iterator[tuple[Path, str]]:
 
 
 def _strings(path: Path) -> Iterator[str]:
-    """The sentences among the strings of a module, with its docstrings."""
+    """The sentences and docstrings of a module."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.value

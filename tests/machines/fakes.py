@@ -50,7 +50,7 @@ class Service(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Who hangs up is expected."""
+        """Disconnects are expected."""
 
     def trouble(self, n: int, body: dict[str, Any]) -> tuple[int, str] | None:
         """Answer the nth request with a status and a text that are no completion."""
@@ -72,7 +72,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: Service
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

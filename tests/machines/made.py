@@ -93,7 +93,7 @@ def golden_study(folder: Path, machines: Sequence[str] = ("M1",), *, are_used: b
 
 
 def golden_calls(machine: str = "M1") -> list[Call]:
-    """Give two orders without ties for each problem that have the golden mean ranks."""
+    """Two orders without ties per problem, with the golden mean ranks."""
     study = GOLDEN["study"]
     (of,) = (one for one in study["machines"] if one["judge"] == machine)
     means, solvers = of["mean_adjusted_ranks_of_two_repeats"], study["solvers"]

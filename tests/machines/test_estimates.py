@@ -1,4 +1,4 @@
-"""What machine judges change in an analysis, through files as a study has them."""
+"""Effects of machine judges on an analysis, through a study's files."""
 
 from __future__ import annotations
 

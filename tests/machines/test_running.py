@@ -73,7 +73,7 @@ def runs(path: Path) -> list[Run]:
 
 
 def kept(path: Path) -> dict[str, str]:
-    """What is kept of a machine judge: texts by the names of files."""
+    """Cached texts of a machine judge, by file name."""
     folder = path.parent / "machines"
     return {one.name: one.read_text("utf-8") for one in folder.rglob("*") if one.is_file()}
 
@@ -99,7 +99,7 @@ def test_a_command_from_a_dry_run_to_damaged_transcripts(tmp_path: Path) -> None
     assert (code, "1 request sent" in said) == (0, True)
     (run,), files = runs(path), kept(path)
     assert by_quality(path)
-    # What is answered is never asked for again.
+    # Answers are never requested twice.
     for options in ((), ("--replay",)):
         code, said = judged(path, *options)
         assert (code, "0 requests sent" in said, kept(path)) == (0, True, files)
@@ -137,7 +137,7 @@ def test_a_command_from_a_dry_run_to_damaged_transcripts(tmp_path: Path) -> None
 def test_services_that_answer(
     tmp_path: Path, kind: str, status: str, requests: int, attempts: int
 ) -> None:
-    """What cannot be read is asked again twice, a refusal never; no rank is made up."""
+    """Unreadable answers are retried twice, refusals never; no rank is invented."""
     with serving(kind) as service:
         path = study_for(tmp_path, f"url: {service.url}, model: fake, concurrency: 1")
         code, said = judged(path, "--dry-run")
@@ -278,7 +278,7 @@ REFUSED: list[tuple[str, str, tuple[str, ...], str]] = [
 def test_what_is_refused_before_anything_is_sent(
     tmp_path: Path, machine: str, settings: str, options: tuple[str, ...], message: str
 ) -> None:
-    """What leaves this computer is allowed twice; nothing is ever cut off."""
+    """Sending needs two permissions; nothing is truncated."""
     path = study_for(tmp_path, machine, settings)
     (tmp_path / "mine.md").write_text("Rank {letters}.", "utf-8")
     code, said = judged(path, *options)

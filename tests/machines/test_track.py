@@ -186,7 +186,7 @@ def test_refusals_name_the_reason_and_the_remedy(
 
 
 def test_experts_whose_ranks_allow_no_years_calibrate_nothing(tmp_path: Path) -> None:
-    """What `quem analyze` refuses to say in years, nothing says in years."""
+    """Without years by `quem analyze`, `quem track` states no years."""
     path = tracked_study(tmp_path)
     table = pd.read_csv(path.with_name("rankings.csv"))
     mixed = dict(zip(PEOPLE, np.random.default_rng(0).permutation(PEOPLE), strict=True))

@@ -1,4 +1,4 @@
-"""What judges are given, and in which order."""
+"""Assignment of tasks to judges, and their order."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_what_judges_are_dealt(store: Store) -> None:
 
 
 def test_what_was_dealt_stays(store: Store) -> None:
-    """Who comes back finds everything as it was; what the study gets later comes last."""
+    """Assigned tasks stay; later ones are appended."""
     before = made.dealt(store)
     made.save(store, before[1])
     assert _all_of(made.dealt(store)) == _all_of(before)

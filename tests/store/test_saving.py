@@ -95,7 +95,7 @@ def test_the_same_change_of_another_tab_or_ballot_is_no_retry(store: Store) -> N
 
 
 def test_of_many_saves_to_one_ballot_one_wins(store: Store) -> None:
-    """Of tabs that save from the same revision one is kept, and the others are told of it."""
+    """Of tabs that save from the same revision one wins, and the others get a conflict."""
     mine = ballot(store)
     for base in range(5):
 

@@ -97,7 +97,7 @@ def test_what_is_read_only_is_told(reachable: Path, *, is_made: bool) -> None:
 
 
 def test_a_writer_waits_for_another_of_its_process_only_so_long(store: Store) -> None:
-    """Whoever is patient writes after it; who is not is told that the database is busy."""
+    """Patient writers write after it; others get "database busy"."""
     begun, over, mine = threading.Event(), threading.Event(), ballot(store)
 
     def write() -> None:
@@ -139,7 +139,7 @@ def _log_deleted(file: Path) -> Callable[[], object]:
 def test_a_file_that_is_not_in_its_place_is_not_saved_to(
     store: Store, file: Path, take_away: Callable[[Path], Callable[[], object]]
 ) -> None:
-    """Nothing is acknowledged that went to a file which nobody will find; reading goes on."""
+    """No save to a replaced file is acknowledged; reading continues."""
     mine = ballot(store)
     save(store, mine)
     put_back = take_away(file)

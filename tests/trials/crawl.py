@@ -66,7 +66,7 @@ class Names:
     meanings: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, kind: str) -> str:
-        """Give a name that nothing else has."""
+        """A unique name."""
         name = ""
         while not name or name in self.meanings:
             name = "zq" + "".join(self.rng.choices(_LETTERS, k=_LENGTH))

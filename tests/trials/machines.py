@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SUBJECTS, _PROBLEMS, _EXPERTS = 12, 24, 2
 _YEARS = np.linspace(1, 12, _SUBJECTS)
-MACHINES = ("fair", "likes systems", "jumps", "reversed", "last", "length", "noise")
+MACHINES = ("fair", "favors systems", "jumps", "reversed", "last", "length", "noise")
 TALLY = Tally(
     "noise, n: machine | experts alone | with the machine | widened | what leads | speaks",
     ("experts", "machine", "widened", "leads"),
@@ -71,7 +71,7 @@ def simulate(row: Noise, machine: str, rng: np.random.Generator) -> tuple[Floats
     ranks = np.full((_EXPERTS, _PROBLEMS, n), np.nan)
     ranks[:, : row.n] = rankdata(seen, axis=-1)
     judged = made + rng.normal(0, 0.7, n) + rng.normal(0, 1, made.shape)
-    if machine == "likes systems":
+    if machine == "favors systems":
         judged[:, -1] += 3
     elif machine == "jumps":
         judged[:, -1] += rng.normal(0, 3, _PROBLEMS)

@@ -92,12 +92,12 @@ def visit(app: Flask, path: str) -> FlaskClient:
 
 
 def enter_dashboard(app: Flask, site: Site, organizer: str = DEFAULT) -> FlaskClient:
-    """Give a browser that holds an organizer's cookie."""
+    """A client with an organizer's cookie."""
     return visit(app, new_link(site, organizer, "organizer"))
 
 
 def enter_as(app: Flask, site: Site, judge_id: str) -> FlaskClient:
-    """Give a browser that holds a judge's cookie."""
+    """A client with a judge's cookie."""
     return visit(app, new_link(site, judge_id))
 
 

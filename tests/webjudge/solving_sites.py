@@ -55,7 +55,7 @@ def write_solving_study(
 
 
 def task_data(page: str) -> dict[str, Any]:
-    """Give the data that the page of a problem carries for its script."""
+    """A problem page's data for its script."""
     match = _DATA.search(page)
     assert match, "no task-data in the page"
     data: dict[str, Any] = json.loads(match[1])
@@ -78,7 +78,7 @@ class Solver:
         assert about.headers["Location"].endswith("#problems")
 
     def tasks(self) -> list[str]:
-        """Give the ids of the tasks that can be opened, in their order."""
+        """Ids of the tasks that can be opened, in order."""
         page = self.client.get("/solve").text.partition('class="groups"')[2]
         return list(dict.fromkeys(_TASK.findall(page)))
 

@@ -181,7 +181,7 @@ def test_letters_of_unknown_fate_wait_for_a_decision(
     with site.store.write() as c:
         c.execute(update(LetterRow).values(due_at=now()))
     assert "2 letters failed" in words(dashboard, "/dashboard")
-    assert "Nobody knows whether it was sent" in words(dashboard, INVITATIONS)
+    assert "Delivery is unknown" in words(dashboard, INVITATIONS)
     assert dashboard.post(f"{first}/arrived").status_code == 303
     assert dashboard.post(f"{second}/again").status_code == 303
     for late in (f"{second}/again", f"{first}/arrived", "/dashboard/mail/999/arrived"):

@@ -114,7 +114,7 @@ def decisions(app: Flask) -> list[tuple[str, str, str, str]]:
 def test_the_list_says_what_is_to_be_done(client: FlaskClient) -> None:
     assert "10 of 10 solutions are not reviewed" in client.get("/dashboard").text
     page = unescape(client.get(LIST).text)
-    assert "3 things to decide, then 10 solutions to look at. About 4 minutes." in page
+    assert "3 words to decide, then 10 solutions to review. About 4 minutes." in page
     assert "“Claude”</b> in 2 solutions" in page
     assert "“Claude”</b> in b.md" in page
     assert not any(solver in page for solver in SUBJECTS)
@@ -129,7 +129,7 @@ def test_a_word_is_asked_about_once(app: Flask, client: FlaskClient) -> None:
     page = decide(client, "redact", solver="", **{"from": "word"})
     assert "Replaced “Claude” in 2 solutions. Judges see [removed]." in page
     assert sorted(decisions(app)) == [("P1", one, "Claude", "redact") for one in (FIRST, SECOND)]
-    assert "Taken back" in decide(client, "undo", solver="", **{"from": "word"})
+    assert "Undone" in decide(client, "undo", solver="", **{"from": "word"})
     assert decisions(app) == []
     page = decide(client, "redact", **{"from": "word"})
     assert "“Claude” is in 1 solution." in page
@@ -152,7 +152,7 @@ def test_a_solution_is_shown_as_judges_will_see_it(client: FlaskClient) -> None:
     assert "drawing is not shown" in page
     assert "the image 'lost.png' is not shown" in page
     assert page.count(FIRST) == 1
-    assert f"Show who made it</summary><b>{FIRST}" in page
+    assert f"Show the solver</summary><b>{FIRST}" in page
     assert client.get(f"{LIST}/0123456789abcdef").status_code == 404
 
 
@@ -171,7 +171,7 @@ def test_words_are_replaced_and_taken_back(app: Flask, client: FlaskClient) -> N
     assert shown() == 2
     assert decide(client, "accept", "Deep Blunder").count("Kept: Deep Blunder") == 1
     assert warned(app) == 1
-    assert "Taken back: nothing is decided about “Claude”." in decide(client, "undo")
+    assert "Undone: “Claude” is undecided." in decide(client, "undo")
     assert decisions(app) == [("P1", FIRST, "Deep Blunder", "accept")]
     assert shown() == 0
     decide(client, "redact", "Deep Blunder")

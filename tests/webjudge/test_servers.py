@@ -93,7 +93,7 @@ def check(answer: Answer) -> Answer:
 
 ROLES: dict[str, Role] = {"J": "judge", "S": "subject", "o": "organizer"}
 CONSENT = "POST /judge/consent"
-# Who asks for what, with which headers and body, and what the status is.
+# Requests: role, path, headers, and body, with the expected status.
 REQUESTS: list[tuple[str, str, dict[str, str], bytes, int]] = [
     *(("", f"GET {path}", {}, b"", 401) for path in ("/", "/judge", "/solve", "/dashboard")),
     *(("", f"GET {path}", {}, b"", 404) for path in ("/j/wrong", "/d/wrong", "/nothing")),

@@ -102,7 +102,7 @@ def test_the_first_link_leads_to_what_is_missing(site: Site) -> None:
 def test_what_is_missing_is_named_before_opening(site: Site, client: FlaskClient) -> None:
     """The question names it, and quem check the texts; a complete study is opened without."""
     asked = unescape(client.get("/dashboard/open").text)
-    assert "not complete: Nobody is named as a person with years of experience; 2 st" in asked
+    assert "not complete: No person has years of experience; 2 st" in asked
     [warning] = [one for one in site.warnings if one.code == "unwritten-text"]
     assert "task-1.md and 2 more: a line begins with TODO" in warning.message
     assert save(client, {"names": "Amy"}, atlas=("system", ""), maria=("person", "4")) == 303
@@ -110,7 +110,7 @@ def test_what_is_missing_is_named_before_opening(site: Site, client: FlaskClient
     write_texts(site, *TASKS, "consent")
     page = client.get(SETUP).text
     assert "TODO" not in page
-    assert "Nothing is lacking." in page
+    assert "Nothing is missing." in page
     assert "not complete" not in client.get("/dashboard/open").text
 
 
@@ -131,12 +131,12 @@ def test_people_are_moved_and_comments_stay(site: Site, client: FlaskClient) -> 
     ("sent", "maria", "words"),
     [
         *(
-            ({}, ("person", y), "Write a number from 0 to 150")
+            ({}, ("person", y), "Enter a number from 0 to 150")
             for y in ("", "x", "-1", "151", "1e2")
         ),
         ({}, ("system", "many"), 'value="many"'),
         ({"email": "nobody"}, ("system", ""), "is not an email address"),
-        ({"fewest": "9", "most": "2"}, ("system", ""), "Write more years than the fewest"),
+        ({"fewest": "9", "most": "2"}, ("system", ""), "Enter more years than the minimum"),
         ({"fewest": "0", "most": ""}, ("system", ""), 'role="alert"'),
         ({"name-nobody": "Mario"}, ("system", ""), "nobody is not in the study any more"),
     ],

@@ -469,7 +469,7 @@ def saves(**how: Any) -> Callable[[Cheat], None]:  # noqa: ANN401
 
 
 def says(*words: str, every: int = 0) -> Callable[[Cheat], None]:
-    """Tell the clock one word after the other, with some seconds before each."""
+    """Send states to the clock, with some seconds before each."""
 
     def say_all(one: Cheat) -> None:
         for word in words:

@@ -21,7 +21,7 @@ OF_POOL = ("depth", "judged", "only", "documents", "judges", "grades", "code")
 
 
 def _labels(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Labels of grades: from a range such as 0-3, or as they are."""
+    """Labels of grades: from a range such as 0-3, or as given."""
     if value is None:
         return None
     # The models of study files, which take longer to import than a small run to score.

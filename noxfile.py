@@ -25,29 +25,8 @@ nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.sessions = ["lint", "tests"]
 nox.options.error_on_external_run = True
 
-# `web` takes --without-peer, `large` takes --ten.
-BENCHMARKS = (
-    "analyze",
-    "connections",
-    "dialogue",
-    "importing",
-    "large",
-    "lists",
-    "measures",
-    "office",
-    "pairwise",
-    "plackett_luce",
-    "rooms",
-    "scores",
-    "web",
-    "wide",
-)
-# Peers that are measured in the same process as quem.
-PEERS = {
-    "measures": ("ir-measures>=0.4", "ranx>=0.3.20"),
-    "pairwise": ("pyarrow>=17", "evalica>=0.4", "choix>=0.4"),
-    "scores": ("ir-measures>=0.4",),
-}
+# What quem is measured beside; Potato gets an environment of its own.
+PEERS = ("choix>=0.4", "evalica>=0.4", "ir-measures>=0.4", "ranx>=0.3.20")
 
 # Tests that need no browser, no database server, and no process beside their own.
 QUICK = (
@@ -186,16 +165,9 @@ def _provide_node(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Run all benchmarks, or those that are named, with the options that follow."""
-    names = [word for word in session.posargs if word in BENCHMARKS]
-    options = [word for word in session.posargs if word not in BENCHMARKS]
-    session.install(".[formats]", "uv")
-    for name in names or BENCHMARKS:
-        if name in PEERS:
-            session.install(*PEERS[name])
-        session.run(
-            "python", f"benchmarks/{name}.py", *(options if name in {"large", "web"} else ())
-        )
+    """Run all benchmarks, and write docs/benchmarks.md; or run those that are named."""
+    session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "tests"), *PEERS)
+    session.run("python", "-m", "benchmarks", *session.posargs)
 
 
 @nox.session

@@ -1,185 +1,156 @@
-"""How fast quem is, as ratios measured in one run against a peer or a floor.
-
-Run with ``nox -s bench``. Prints a table and exits with 1 where a demand is missed.
-"""
+"""The start of quem, and the analysis of small, large, and wide tables of ranks."""
 
 from __future__ import annotations
 
-import compileall
 import json
-import os
-import statistics
-import subprocess
-import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-import quem
+from benchmarks.measuring import PYTHON, QUEM, Row, cost, in_turn, timed, work
+from quem.io.delimited import read_delimited
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+
+SMALL = Path(__file__).resolve().parent.parent / "studies" / "p3-1997" / "study.yaml"
+NAIVE = "import statsmodels.api, pandas, matplotlib.pyplot"
+# By ranks: CPU seconds and MiB at most.
+LARGE = {1_000_000: (8.0, 600.0), 10_000_000: (40.0, 2560.0)}
+JUDGES, SOLVERS = 40, 50
 
 
-RUNS = 9
-
-# In processes of their own, so that nothing is warm that would be cold for a user; memory is
-# the growth of the peak of the resident set, once everything is imported.
-LARGE_STUDY = """
-import json, resource, sys, time
-import pandas
-import quem.kinds, quem.rankings.loading, quem.commands.analyze, quem.parts
-from statsmodels.regression.linear_model import OLS
-OLS([1.0, 2.0, 4.0], [[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]).fit().f_pvalue
-study, csv, what = sys.argv[1:]
-peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-before, start = peak(), time.perf_counter()
-if what == "read_csv":
-    pandas.read_csv(csv)
-else:
-    quem.kinds.analyze(quem.rankings.loading.load_study(study))
-print(json.dumps([time.perf_counter() - start, peak() - before]))
-"""
-
-
-def main() -> int:
-    """Measure everything and print a table."""
-    compileall.compile_dir(str(Path(quem.__file__).parent), quiet=2)
-    rows = [row for part in (startup, large_study) for row in part()]
-    width = max(len(name) for name, *_ in rows)
-    print(f"{'':<{width}}  {'ours':>10}  {'peer':>10}  {'ratio':>9}  demand")
-    for name, ours, peer, ratio, demand, good in rows:
-        mark = "" if good else "  MISSED"
-        print(f"{name:<{width}}  {ours:>10}  {peer:>10}  {ratio:>9}  {demand}{mark}")
-    return 0 if all(row[-1] for row in rows) else 1
-
-
-Row = tuple[str, str, str, str, str, bool]
-
-
-def startup() -> Iterator[Row]:
-    """Whole processes, ours and the peer's in turn."""
-    python = sys.executable
-    script = "from quem.cli import run; run()"
-    ours, peer = paired(
-        lambda: process([python, "-c", "import quem"]),
-        lambda: process([python, "-c", "import numpy"]),
-    )
-    yield ratio_row("import quem / import numpy", ours, peer, most=1.25)
-    ours, peer = paired(
-        lambda: process([python, "-c", script, "--help"]), lambda: process([python, "-c", "pass"])
-    )
-    more = statistics.median(ours) - statistics.median(peer)
-    yield (
-        "quem --help - bare python",
-        seconds(statistics.median(ours)),
-        seconds(statistics.median(peer)),
-        f"+{more:.3f} s",
-        "at most +0.25 s",
-        more <= 0.25,  # noqa: PLR2004  the demand
-    )
-
-
-def large_study() -> Iterator[Row]:
-    """A study of 1,000,000 ranks against a default pandas.read_csv of its file."""
+def rows(*, short: bool) -> Iterator[Row]:
+    """Starts, a small study, 1 and 10 million ranks, and 20,000 columns."""
+    runs = 1 if short else 9
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        study, csv = write_large_study(folder)
-
-        def run(what: str) -> tuple[float, float]:
-            command = [sys.executable, "-c", LARGE_STUDY, str(study), str(csv), what]
-            output = subprocess.run(
-                command, check=True, capture_output=True, text=True, env=environment()
-            )
-            spent, grown = json.loads(output.stdout)
-            return float(spent), float(grown)
-
-        grown: list[float] = []
-
-        def ours() -> float:
-            spent, more = run("quem")
-            grown.append(more)
-            return spent
-
-        mine, peer = paired(ours, lambda: run("read_csv")[0])
-        yield ratio_row("1,000,000 ranks: load and analyze / read_csv", mine, peer, most=6)
-        size, growth = csv.stat().st_size, statistics.median(grown)
-        yield (
-            "1,000,000 ranks: memory growth / file",
-            f"{growth / 1e6:.0f} MB",
-            f"{size / 1e6:.0f} MB",
-            f"{growth / size:.2f} x",
-            "at most 12 x",
-            growth <= 12 * size,
-        )
+        yield from starting(runs)
+        yield from small(folder / "small", runs)
+        yield from reading(folder / "reading", runs, judges=20 if short else 2_000)
+        for size, most in LARGE.items():
+            yield from large(folder, size // 100 if short else size, *most)
+        yield wide(folder / "wide.csv", 1_000 if short else 20_000)
 
 
-def write_large_study(folder: Path) -> tuple[Path, Path]:
-    """2,000 judges x 50 problems x 10 solvers, ranked by skill with noise."""
-    judges, problems, solvers = 2_000, 50, 10
-    rng = np.random.default_rng(0)
-    quality = np.linspace(0, 2, solvers)
-    noise = rng.normal(size=(judges, problems, solvers))
-    ranks = (quality + noise).argsort(axis=2).argsort(axis=2) + 1
-    csv = folder / "rankings.csv"
-    with csv.open("w") as file:
-        file.write("judge,problem,solver,rank\n")
-        for judge in range(judges):
-            for problem in range(problems):
-                file.writelines(
-                    f"J{judge},P{problem},S{solver},{ranks[judge, problem, solver]}\n"
-                    for solver in range(solvers)
-                )
-    lines = ["problems:", *(f"  - {{id: P{i}}}" for i in range(problems))]
-    lines += ["judges:", *(f"  - {{id: J{i}}}" for i in range(judges))]
-    lines += ["subjects:", *(f"  - {{id: S{i}, experience: {i + 1}}}" for i in range(solvers - 2))]
-    lines += ["systems:", *(f"  - {{id: S{i}}}" for i in range(solvers - 2, solvers))]
-    lines += ["rankings: rankings.csv"]
-    study = folder / "study.yaml"
-    study.write_text("\n".join(lines) + "\n")
-    return study, csv
+def starting(runs: int) -> Iterator[Row]:
+    """Whole processes."""
 
+    def seconds(*command: str) -> float:
+        return cost(*PYTHON, *command).seconds
 
-def paired(ours: Callable[[], float], peer: Callable[[], float]) -> tuple[list[float], list[float]]:
-    """Time both in turn, after one warm-up each."""
-    ours(), peer()
-    times = [(ours(), peer()) for _ in range(RUNS)]
-    return [a for a, _ in times], [b for _, b in times]
-
-
-def process(command: list[str]) -> float:
-    """Seconds that a whole process takes."""
-    return timed(
-        lambda: subprocess.run(command, check=True, capture_output=True, env=environment())
+    mine, theirs, ratio = in_turn(
+        partial(seconds, "-c", "import quem"), partial(seconds, "-c", "import numpy"), runs
     )
+    yield Row("import quem", mine, "s", "import numpy", theirs, ratio, share=1.25)
+    mine, theirs, _ = in_turn(
+        partial(seconds, "-m", "quem", "--help"), partial(seconds, "-c", "pass"), runs
+    )
+    yield Row("quem --help, beyond the start of Python", mine - theirs, "s", most=0.25)
 
 
-def environment() -> dict[str, str]:
-    """The environment of measured processes, in which bytecode is kept."""
-    return {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+def small(out: Path, runs: int) -> Iterator[Row]:
+    """The study of the paper, beside what a script without quem has to import."""
+    naive = partial(cpu_of, *PYTHON, "-c", NAIVE)
+    for what, options, share in (
+        ("a report", ("--out", out), 1.0),
+        ("JSON", ("--json",), 0.6),
+    ):
+        command = (*QUEM, "analyze", SMALL, *options)
+        mine, theirs, ratio = in_turn(partial(cpu_of, *command), naive, runs)
+        title, peer = f"small study to {what}, CPU", "a naive script's imports"
+        yield Row(title, mine, "s", peer, theirs, ratio, share=share)
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Seconds that some work takes."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+def cpu_of(*command: object) -> float:
+    """CPU seconds of a process."""
+    return cost(*command).cpu
 
 
-def ratio_row(name: str, ours: list[float], peer: list[float], *, most: float) -> Row:
-    """A row of the table; the ratio is the median of the pairs' ratios."""
-    ratio = statistics.median(a / b for a, b in zip(ours, peer, strict=True))
-    mine, theirs = (seconds(statistics.median(times)) for times in (ours, peer))
-    return name, mine, theirs, f"{ratio:.2f} x", f"at most {most:g} x", ratio <= most
+def reading(folder: Path, runs: int, judges: int) -> Iterator[Row]:
+    """A million ranks in memory, beside reading their file."""
+    study, _ = write_study(folder, (judges, 50, 10), "csv")
+    table = folder / "ranks.csv"
+    grown: list[float] = []
+
+    def ours() -> float:
+        seconds, more = work("analyze_warm", study).result
+        grown.append(more)
+        return float(seconds)
+
+    mine, theirs, ratio = in_turn(ours, lambda: work("read_csv", table).result[0], runs)
+    ranks = f"{judges * 500:,} ranks"
+    yield Row(f"load and analyze {ranks}", mine, "s", "pandas.read_csv", theirs, ratio, share=6)
+    megabytes = table.stat().st_size / 1e6
+    what = f"load and analyze {ranks}, growth of memory"
+    yield Row(what, float(np.median(grown)), "MB", "their file", megabytes, share=12)
 
 
-def seconds(value: float) -> str:
-    """Write seconds."""
-    return f"{value:.3f} s"
+def large(folder: Path, size: int, most_cpu: float, most_mib: float) -> Iterator[Row]:
+    """A whole analysis with its report, from CSV and Parquet."""
+    for ending in ("csv", "parquet"):
+        place = folder / f"{size}-{ending}"
+        study, years = write_study(place, (JUDGES, size // (JUDGES * SOLVERS), SOLVERS), ending)
+        ours = cost(*QUEM, "analyze", study, "--out", place / "report")
+        plain = work("plain_numpy", place / "ranks.csv", years) if ending == "csv" else None
+        what = f"{size:,} ranks, {'CSV' if ending == 'csv' else 'Parquet'} to report"
+        peer = "plain NumPy to years alone" if plain else ""
+        cpu, mib = (plain.cpu, plain.mib) if plain else (None, None)
+        yield Row(f"{what}, CPU", ours.cpu, "s", peer, cpu, most=most_cpu)
+        yield Row(f"{what}, memory", ours.mib, "MiB", peer, mib, most=most_mib)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def write_study(folder: Path, shape: tuple[int, int, int], ending: str) -> tuple[Path, str]:
+    """Write a study of judges, problems, and solvers, the last a system; gives people's years."""
+    solvers = shape[2]
+    rng = np.random.default_rng(0)
+    skill = np.linspace(1, 12, solvers)
+    quality = skill + rng.normal(0, 2, shape[1:])
+    seen = quality + rng.normal(0, 2, shape).astype(np.float32)
+    ranks = seen.argsort(axis=2).argsort(axis=2).astype(np.int16) + 1
+    at = np.indices(ranks.shape, dtype=np.int32).reshape(3, -1)
+    columns = {
+        name: pd.Categorical.from_codes(
+            codes, categories=pd.Index([f"{name[0].upper()}{i}" for i in range(count)])
+        )
+        for name, codes, count in zip(("judge", "problem", "solver"), at, shape, strict=True)
+    }
+    frame = pd.DataFrame({**columns, "rank": ranks.ravel()})
+    folder.mkdir()
+    if ending == "csv":
+        frame.to_csv(folder / "ranks.csv", index=False)
+    else:
+        frame.to_parquet(folder / "ranks.parquet")
+    years = {f"S{i}": round(skill[i], 2) for i in range(solvers - 1)}
+    content = {
+        "problems": [{"id": f"P{i}"} for i in range(shape[1])],
+        "judges": [{"id": f"J{i}"} for i in range(shape[0])],
+        "subjects": [{"id": name, "experience": value} for name, value in years.items()],
+        "systems": [{"id": f"S{solvers - 1}"}],
+        "rankings": f"ranks.{ending}",
+    }
+    study = folder / "study.yaml"
+    study.write_text(json.dumps(content), encoding="utf-8")  # JSON is YAML
+    return study, json.dumps(years)
+
+
+def wide(path: Path, columns: int) -> Row:
+    """A table of 20 solvers with a column for each judge and problem."""
+    rng = np.random.default_rng(0)
+    head = ",".join(["solver", *(f"J{column}:P1" for column in range(columns))])
+    ranks = rng.integers(1, 21, (20, columns))
+    lines = [head, *(",".join([f"S{row}", *map(str, ranks[row])]) for row in range(20))]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    mine, theirs, ratio = in_turn(
+        lambda: timed(partial(read_delimited, path, path.name, what="rankings"), time.process_time),
+        lambda: timed(partial(pd.read_csv, path), time.process_time),
+        3,
+    )
+    # A third more than pandas, which strips no cells.
+    what = f"read a table of {columns:,} columns, CPU"
+    return Row(what, mine, "s", "pandas.read_csv", theirs, ratio, share=1.33)

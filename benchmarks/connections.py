@@ -1,9 +1,7 @@
-"""How long a new judge waits while many connections are held open, beside the old setting.
+"""How long a new judge waits while many connections are held open, beside quem's old setting.
 
-300 connections are kept alive and idle, as browsers do, and 200 send their headers a byte a second.
-Then new judges open their links, each on a new connection. Run with
-``nox -s bench -- connections``. Prints a table and exits with 1 where a demand is missed. Needs
-Linux: what a process takes is read from ``/proc``.
+Connections are kept alive and idle, as browsers do, and others send their headers a byte a second.
+Then new judges open their links, each on a new connection.
 """
 
 from __future__ import annotations
@@ -11,16 +9,14 @@ from __future__ import annotations
 import re
 import selectors
 import socket
-import sys
 import threading
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from web import MIB, Running
-from web_servers import Client, Quem
+from benchmarks.measuring import Row
+from benchmarks.running import Running
+from benchmarks.servers import Client, OldQuem, Quem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,86 +24,31 @@ if TYPE_CHECKING:
 IDLE, SLOW, JUDGES = 300, 200, 3
 SETTLE_SECONDS = 10.0  # for the idle connections to be answered once
 MOST_SECONDS = 30.0  # that a judge waits for a page
-MOST = 1.0  # seconds that are demanded
-MOST_MEMORY = 90.0  # MiB
 REQUEST = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-OLD = """
-import sys
-from waitress import serve
-from quem.store.people import issue_link, people_of
-from webjudge import create_app, open_site
-site = open_site(sys.argv[1])
-with site.store.write() as c:
-    for judge in people_of(c, site.id, "judge"):
-        print("/j/" + issue_link(c, judge, "shell"), flush=True)
-serve(create_app(site), host="127.0.0.1", port=int(sys.argv[2]), threads=4, ident=None)
-"""
 
 
-class Old(Quem):
-    """The same app as it was served before: waitress with its own limits, and four threads."""
-
-    def command(self, folder: Path, port: int) -> list[str]:
-        """Write a study with 8 judges."""
-        study = super().command(folder, port)[4]
-        return [sys.executable, "-c", OLD, study, str(port)]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Seconds for a judge's pages without and with the connections, answered ones, and MiB."""
-
-    alone: float
-    crowded: float
-    answered: int
-    before: float
-    after: float
+def rows(*, short: bool) -> Iterator[Row]:
+    """Now, and as the app was served once."""
+    idle, slow = (20, 10) if short else (IDLE, SLOW)
+    ours, old = measure(Quem(), idle, slow), measure(OldQuem(), idle, slow)
+    beside = f"{idle} idle and {slow} slow connections"
+    peer = "waitress as it comes"
+    what = f"a judge's first pages beside {beside}, slowest of {JUDGES}"
+    yield Row(what, ours[0], "s", peer, old[0], most=1)
+    yield Row(f"idle connections of {idle} without an answer", ours[1], "", peer, old[1], most=0)
+    yield Row(f"server's memory with {beside}", ours[2], "MiB", peer, old[2], most=90)
 
 
-def main() -> int:
-    """Measure both, and print a table."""
-    if not Path("/proc/self/stat").exists():
-        print("benchmarks/connections.py reads /proc.", file=sys.stderr)
-        return 2
-    ours, old = measure(Quem()), measure(Old())
-    rows = (
-        ("a new judge's pages, alone", f"{ours.alone:.2f} s", f"{old.alone:.2f} s", ""),
-        (
-            f"the same beside {IDLE} idle and {SLOW} slow connections, slowest of {JUDGES}",
-            f"{ours.crowded:.2f} s",
-            f"> {MOST_SECONDS:.0f} s" if old.crowded >= MOST_SECONDS else f"{old.crowded:.2f} s",
-            f"below {MOST:g} s",
-        ),
-        (f"idle connections answered, of {IDLE}", str(ours.answered), str(old.answered), "all"),
-        ("memory before", f"{ours.before:.1f} MiB", f"{old.before:.1f} MiB", ""),
-        (
-            "memory with the connections",
-            f"{ours.after:.1f} MiB",
-            f"{old.after:.1f} MiB",
-            f"below {MOST_MEMORY:g} MiB",
-        ),
-    )
-    width = max(len(row[0]) for row in rows)
-    print(f"{'':<{width}}  {'now':>10}  {'before':>10}  demand")
-    for title, mine, theirs, demand in rows:
-        print(f"{title:<{width}}  {mine:>10}  {theirs:>10}  {demand}")
-    good = ours.crowded < MOST and ours.answered == IDLE and ours.after < MOST_MEMORY
-    if not good:
-        print("MISSED")
-    return 0 if good else 1
-
-
-def measure(server: Quem) -> Measured:
-    """Start a server, let a judge in, hold the connections, and let further judges in."""
+def measure(server: Quem, idle: int, slow: int) -> tuple[float, int, float]:
+    """The slowest judge's seconds, idle connections that were not answered, and MiB."""
     with Running(server) as running, ExitStack() as held:
         links = list(server.links(running.output()))
-        alone = seconds_of(running.port, links[0])
-        before = running.memory() / MIB
-        idle = [held.enter_context(connect(running.port)) for _ in range(IDLE)]
-        answered = ask_once(idle)
-        slow = [held.enter_context(connect(running.port)) for _ in range(SLOW)]
+        seconds_of(running.port, links[0])
+        waiting = [held.enter_context(connect(running.port)) for _ in range(idle)]
+        answered = ask_once(waiting)
+        sending = [held.enter_context(connect(running.port)) for _ in range(slow)]
         over = threading.Event()
-        trickle = threading.Thread(target=send_slowly, args=(slow, over), daemon=True)
+        trickle = threading.Thread(target=send_slowly, args=(sending, over), daemon=True)
         trickle.start()
         time.sleep(2)
         crowded = []
@@ -115,10 +56,10 @@ def measure(server: Quem) -> Measured:
             crowded.append(seconds_of(running.port, link))
             if crowded[-1] >= MOST_SECONDS:
                 break  # the others would wait as long
-        after = running.memory() / MIB
+        memory = running.memory()
         over.set()
         trickle.join()
-        return Measured(alone, max(crowded), answered, before, after)
+        return max(crowded), idle - answered, memory
 
 
 def connect(port: int) -> socket.socket:
@@ -127,7 +68,7 @@ def connect(port: int) -> socket.socket:
 
 
 def ask_once(connections: list[socket.socket]) -> int:
-    """Send a request on each, which stays open then; gives how many are answered soon."""
+    """Send a request on each, which stays open then: how many are answered soon."""
     with selectors.DefaultSelector() as selector:
         for connection in connections:
             connection.sendall(REQUEST)
@@ -153,14 +94,14 @@ def send_slowly(connections: list[socket.socket], over: threading.Event) -> None
 
 
 def endless_headers() -> Iterator[bytes]:
-    """Give a request, byte by byte."""
+    """A request, byte by byte."""
     yield from (bytes([byte]) for byte in b"GET / HTTP/1.1\r\n")
     while True:
         yield from (bytes([byte]) for byte in b"X-More: yes\r\n")
 
 
 def seconds_of(port: int, link: str) -> float:
-    """Let a judge open a link and a ranking page, on a new connection; gives the seconds."""
+    """Seconds until a judge has a link and a ranking page open, on a new connection."""
     start = time.perf_counter()
     client = Client(port, MOST_SECONDS)
     try:
@@ -171,7 +112,3 @@ def seconds_of(port: int, link: str) -> float:
     except OSError:
         return MOST_SECONDS
     return time.perf_counter() - start
-
-
-if __name__ == "__main__":
-    sys.exit(main())

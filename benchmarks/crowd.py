@@ -1,4 +1,4 @@
-"""A large study on PostgreSQL, for `web.py --judges`: 20 problems of 8 solutions, many judges.
+"""Saves and the dashboard of a study with thousands of judges, on PostgreSQL.
 
 What each judge has been given and has saved is written to the database directly, as their first
 visits and saves would have left it. The database is kept on disk as durably as a real one.
@@ -9,10 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
-import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -20,20 +17,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from sqlalchemy import event, func, insert, select, text
-from web import CLIENTS, MIB, WARM_UP, Running, load
-from web_servers import PROBLEMS, Quem, order
+from sqlalchemy import event, insert, select, text
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
-
-from quem.store.layouts import layout_id  # noqa: E402
-from quem.store.models import Item, Layout, PersonRow, RevisionRow, TaskRow, now  # noqa: E402
-from quem.store.people import DEFAULT, issue_link, issue_links, people_of, person_named, sync_people  # noqa: E402
-from quem.store.state import State  # noqa: E402
-from quem.studyfile.models import Judge as DeclaredJudge  # noqa: E402
-from tests.postgres import running_postgres  # noqa: E402
-from webjudge import create_app, open_site  # noqa: E402
+from benchmarks.measuring import Row, work
+from benchmarks.running import CLIENTS, Running, load
+from benchmarks.servers import PROBLEMS, Quem, order
+from quem.store.layouts import layout_id
+from quem.store.models import Item, Layout, RevisionRow, TaskRow, now
+from quem.store.people import (
+    DEFAULT,
+    issue_link,
+    issue_links,
+    people_of,
+    person_named,
+    sync_people,
+)
+from quem.store.state import State
+from quem.studyfile.models import Judge as DeclaredJudge
+from tests.postgres import running_postgres
+from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -42,18 +44,11 @@ if TYPE_CHECKING:
 
     from webjudge import Site
 
-ROOT = Path(__file__).resolve().parent.parent
 # As where a study is really judged: what is acknowledged is on the disk.
 DURABLE = "-c listen_addresses= -c shared_buffers=256MB -c max_connections=100"
-REQUESTS = 150  # of each kind, by each client
-TRACED = 20
-LINKS = 10_000
+WARM_UP, TRACED = 20, 20
 AT_ONCE = 200  # judges
 DONE = 8  # of the tasks of each judge
-# Of judges at work: a save in 12 s, a page in 4 minutes with its files.
-AT_WORK, SAVES, PAGES, SAVES_A_TASK = 10_000, 10_000 / 12, 62.0, 15
-BUSY = 0.6
-MOST_TRIPS, MOST_DATABASE, MOST_SECONDS, MOST_KB, MOST_GROWTH = 11, 1.0, 0.5, 150, 10
 # What one save writes, as one statement without any of its checks: no server can be faster.
 FLOOR = """
 WITH head AS (
@@ -63,11 +58,11 @@ INSERT INTO revision (task_key, number, base, kind, layout, state, client, chang
 SELECT key, head, head - 1, 'save', layout, %(state)s, 'bench-floor', head, now()
 FROM head RETURNING number
 """
-Row = tuple[str, str, str, bool]
 
 
-def measure(judges: int) -> list[Row]:
-    """Give name, value, demand, and whether it is met, of everything."""
+def rows(*, short: bool) -> Iterator[Row]:
+    """5,000 judges with 20 tasks each."""
+    judges, requests = (20, 5) if short else (5_000, 150)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         server = stack.enter_context(contextmanager(running_postgres)(DURABLE))
@@ -75,11 +70,9 @@ def measure(judges: int) -> list[Row]:
         crowd.command(folder, 0)
         site = open_site(folder / "study.yaml", crowd.url)
         stack.callback(site.store.close)
-        rows = [making_links(site)]
         fill(site, judges)
-        rows += overview(site)
-        rows += saving(site, crowd)
-        return rows
+        yield from overview(site, judges)
+        yield from saving(site, crowd, judges, requests)
 
 
 class Crowd(Quem):
@@ -110,24 +103,8 @@ class Crowd(Quem):
         return sum(seconds - before.get(name, 0.0) for name, seconds in self.cpu().items())
 
 
-def making_links(site: Site) -> Row:
-    """Make judges and their links, as `quem links judges` does."""
-    declared = [DeclaredJudge(id=f"L{number}") for number in range(LINKS)]
-    start, cpu = time.perf_counter(), time.process_time()
-    with site.store.write() as c:
-        sync_people(c, site.id, "judge", declared)
-        new = [one for one in people_of(c, site.id, "judge") if one.id.startswith("L")]
-        issue_links(c, new, "shell")
-    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
-    with site.store.write() as c:
-        # They are not of the study that is measured then.
-        c.execute(text("DELETE FROM event WHERE person_key IS NOT NULL"))
-        c.execute(text("DELETE FROM person WHERE id LIKE 'L%'"))
-    return f"{LINKS:,} judges and links made", f"{seconds:.1f} s, {cpu:.1f} s CPU", "", True
-
-
 def fill(site: Site, judges: int) -> None:
-    """Let all judges have come, begun and submitted tasks."""
+    """All judges have come, begun, and submitted tasks."""
     with site.store.write() as c:
         sync_people(
             c,
@@ -195,39 +172,45 @@ def _fill(c: Session, site: Site, judges: list[int]) -> None:
     c.execute(text("UPDATE task SET layout = :now WHERE key = :held"), shown)
 
 
-def saving(site: Site, crowd: Crowd) -> Iterator[Row]:
-    """Let judges save and read as fast as one server answers; then the same row without checks."""
+def overview(site: Site, judges: int) -> Iterator[Row]:
+    """The dashboard's first page."""
+    with site.store.write() as c:
+        token = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
+    shown = work("overview", site.path, site.store.place.url, token).result
+    what = f"dashboard of {judges:,} judges on PostgreSQL"
+    for measured, unit, value, most in zip(
+        ("time", "size", "growth of the server's memory"),
+        ("s", "kB", "MiB"),
+        shown,
+        (0.5, 150, 10),
+        strict=True,
+    ):
+        yield Row(f"{what}, {measured}", value, unit, most=most)
+
+
+def saving(site: Site, crowd: Crowd, judges: int, requests: int) -> Iterator[Row]:
+    """Judges save as fast as one server answers; then the same row is added without checks."""
     with Running(crowd) as running:
-        judges = crowd.judges(running.output(), running.port, CLIENTS)
-        load(lambda client, count: judges[client].page(count), PROBLEMS)
-        pages = costs(running, crowd, lambda client, count: judges[client].page(count))
-        saves = costs(running, crowd, lambda client, count: judges[client].save(count))
+        each = crowd.judges(running.output(), running.port, CLIENTS)
+        load(lambda client, count: each[client].page(count), PROBLEMS)
+        saves = costs(running, crowd, lambda client, count: each[client].save(count), requests)
     with site.store.read() as c:
-        count, size = c.execute(
-            text("SELECT count(*), pg_total_relation_size('revision') FROM revision")
-        ).one()
-    floor = floor_of(site, crowd)
-    trips = round_trips(site)
-    yield "server CPU for a save", f"{saves.cpu * 1e3:.2f} ms", "", True
-    yield "saves a second for a core of the server", f"{1 / saves.cpu:.0f}", "", True
-    limit = f"below {MOST_DATABASE:g} ms"
-    met = saves.database <= MOST_DATABASE / 1e3
-    yield "PostgreSQL's CPU for a save", f"{saves.database * 1e3:.2f} ms", limit, met
-    yield "- one statement that checks nothing", f"{floor * 1e3:.2f} ms", "", True
-    most = f"at most {MOST_TRIPS}"
-    yield "round trips for a save", f"{trips:g}", most, trips <= MOST_TRIPS
-    yield "storage for a revision", f"{size / count:.0f} B", "", True
-    python = (SAVES * saves.cpu + PAGES * pages.cpu) / BUSY
-    database = (SAVES * saves.database + PAGES * pages.database) / BUSY
-    yield (
-        f"{AT_WORK:,} judges at work: saves, pages a second",
-        f"{SAVES:.0f}, {PAGES:.0f}",
-        "",
-        True,
+        size = c.execute(
+            text("SELECT pg_total_relation_size('revision') / count(*) FROM revision")
+        ).scalar_one()
+    what = f"save among {judges:,} judges"
+    floor = floor_of(site, crowd, requests)
+    yield Row(f"{what}, server's CPU", saves.cpu * 1e3, "ms")
+    yield Row(
+        f"{what}, PostgreSQL's CPU",
+        saves.database * 1e3,
+        "ms",
+        "one statement without checks",
+        floor * 1e3,
+        most=1,
     )
-    yield f"- cores at {BUSY:.0%} for Python, PostgreSQL", f"{python:.1f}, {database:.1f}", "", True
-    kept = AT_WORK * PROBLEMS * SAVES_A_TASK
-    yield f"- {SAVES_A_TASK} saves for each task", f"{kept * size / count / 1e9:.1f} GB", "", True
+    yield Row(f"{what}, round trips to PostgreSQL", round_trips(site), most=11)
+    yield Row(f"{what}, storage in PostgreSQL", float(size), "bytes")
 
 
 @dataclass(frozen=True)
@@ -238,35 +221,36 @@ class Cost:
     database: float
 
 
-def costs(running: Running, crowd: Crowd, work: Callable[[int, int], object]) -> Cost:
-    """Let all clients work at once."""
+def costs(
+    running: Running, crowd: Crowd, request: Callable[[int, int], object], requests: int
+) -> Cost:
+    """What all clients cost who work at once."""
     before = running.cpu(), crowd.cpu()
-    count = len(load(work, REQUESTS))
+    count = len(load(request, requests))
     return Cost((running.cpu() - before[0]) / count, crowd.spent(before[1]) / count)
 
 
-def floor_of(site: Site, crowd: Crowd) -> float:
+def floor_of(site: Site, crowd: Crowd, requests: int) -> float:
     """PostgreSQL's CPU seconds for a row that is added by one statement without any check."""
     with site.store.read() as c:
-        ballots = c.execute(select(TaskRow.key).limit(CLIENTS)).scalars().all()
+        tasks = c.execute(select(TaskRow.key).limit(CLIENTS)).scalars().all()
     state = json.dumps(State(ranked=tuple((f"S{n}",) for n in range(8))).to_json())
-    values = {"state": state, "digest": "0" * 64}
     with ExitStack() as stack:
         connections = [
-            stack.enter_context(psycopg.connect(crowd.url, autocommit=True)) for _ in ballots
+            stack.enter_context(psycopg.connect(crowd.url, autocommit=True)) for _ in tasks
         ]
 
-        def work(client: int, _: int) -> None:
-            connections[client].execute(FLOOR, {**values, "ballot": ballots[client]})
+        def add(client: int, _: int) -> None:
+            connections[client].execute(FLOOR, {"state": state, "ballot": tasks[client]})
 
-        load(work, WARM_UP)
+        load(add, WARM_UP)
         before = crowd.cpu()
-        count = len(load(work, REQUESTS))
+        count = len(load(add, requests))
         return crowd.spent(before) / count
 
 
 def round_trips(site: Site) -> float:
-    """How often a save waits for the database, from the trace of its connection."""
+    """How often a save waits for the database, by the trace of its connection."""
     with site.store.write() as c:
         (token,) = issue_links(c, [person_named(c, site.id, "judge", "J0")], "shell")
     app = create_app(site)
@@ -308,45 +292,3 @@ def round_trips(site: Site) -> float:
         site.store.engine.dispose()
         trace.seek(0)
         return trace.read().count("ReadyForQuery") / TRACED
-
-
-def overview(site: Site) -> Iterator[Row]:
-    """Open the dashboard's first page, in a process that has not shown it before."""
-    with site.store.write() as c:
-        token = issue_link(c, person_named(c, site.id, "organizer", DEFAULT), "shell")
-    program = f"""
-import gc, json, resource, sys, time
-from pathlib import Path
-from sqlalchemy import event
-from webjudge import create_app, open_site
-site = open_site({str(site.path)!r}, {site.store.place.url!r})
-client = create_app(site).test_client()
-assert client.get("/d/{token}").status_code == 303
-client.get("/dashboard/events")  # what any page of the dashboard loads
-page = 4096
-held = lambda: int(Path("/proc/self/statm").read_text().split()[1]) * page
-statements = []
-event.listen(site.store.engine, "before_cursor_execute", lambda *a: statements.append(a[2]))
-before, times = held(), []
-for _ in range(5):
-    statements.clear()
-    start = time.perf_counter()
-    answer = client.get("/dashboard")
-    times.append(time.perf_counter() - start)
-print(json.dumps([times, len(answer.data), held() - before, len(statements)]))
-site.store.close()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=ROOT
-    )
-    times, size, growth, statements = json.loads(done.stdout)
-    first, again = times[0], sorted(times[1:])[len(times) // 2 - 1]
-    with site.store.read() as c:
-        judges = c.execute(select(func.count()).select_from(PersonRow)).scalar_one()
-    name = f"overview of {judges:,} judges x {PROBLEMS} tasks"
-    limit = f"below {MOST_SECONDS} s"
-    yield name, f"{first:.2f} s, then {again:.2f} s", limit, again <= MOST_SECONDS
-    yield "- its size", f"{size / 1e3:.0f} kB", f"below {MOST_KB} kB", size <= MOST_KB * 1e3
-    most = f"below {MOST_GROWTH} MiB"
-    yield "- the process grows by", f"{growth / MIB:.1f} MiB", most, growth <= MOST_GROWTH * MIB
-    yield "- statements", str(statements), "whatever the number of judges", True

@@ -1,98 +1,61 @@
-"""How much memory and disk large evaluations of lists take.
-
-``python benchmarks/lists.py`` makes up, and analyzes with default settings, each in a process of
-its own:
-
-- options: 100,000 questions (``--questions``), each with a list of one to five options with
-  confidences from two systems (``--systems``), about 600,000 options;
-- retrieval: leave-one-out over 3,000 cases (``--cases``) with two linear retrievers, a third as the
-  ground truth, and measures @10; beside the same with 50 cases, which is what libraries take.
-
-It prints the time, the peak of the resident set, and the size of the files that are written, and
-fails where one is above its demand.
-"""
+"""Memory, files, and time of large evaluations of options, retrievers, and dialogues."""
 
 from __future__ import annotations
 
-import argparse
-import os
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-# The demands, in MB: peak memory; of retrieval what it takes more than a few cases; and files.
-OPTIONS_MEMORY = 500
-RETRIEVAL_MEMORY, RETRIEVAL_FILES = 100, 40
-FEW = 50
+from benchmarks.measuring import QUEM, Cost, Row, cost, timed
+from quem.dialogue.reading import EncodedCases
+from quem.dialogue.simulation import NamedStrategy, prepare, run_experiment
+from quem.dialogue.users import named_user
+from quem.parallel import Workers
+from quem.studyfile.dialogue import DialogueSettings
 
-ANALYZE = """
-import resource, sys
-from quem.cli import run
-try:
-    run()
-finally:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"peak {peak:.0f}", file=sys.stderr)
-"""
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+STRATEGIES = tuple(NamedStrategy(name) for name in ("DD", "FA", "ND", "NF", "RA"))
+USERS = (
+    *(named_user(name, b) for name in ("A5", "T1", "T5") for b in (0.05, 0.10, 0.15, 0.30)),
+    named_user("DL", None),
+)
+# Cases, attributes, and how many of these are numeric: as Zoo, Spect, and Pima have.
+BASES = ((101, 16, 0), (267, 22, 0), (768, 8, 8))
+FEW = 50  # cases, beside which the memory of many is counted
 
 
-def main() -> int:
-    """Measure both and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--questions", type=int, default=100_000)
-    parser.add_argument("--systems", type=int, default=2)
-    parser.add_argument("--cases", type=int, default=3_000)
-    parser.add_argument("--only", choices=["options", "retrieval"])
-    options = parser.parse_args()
-    good = True
+def rows(*, short: bool) -> Iterator[Row]:
+    """100,000 questions, 3,000 cases, and dialogues on three case bases."""
     with tempfile.TemporaryDirectory() as name:
-        if options.only != "retrieval":
-            study = write_options(Path(name) / "options", options.questions, options.systems)
-            label = f"options: {options.questions:,} questions, {options.systems} systems"
-            peak, _ = measured(label, study)
-            good &= judged(peak, OPTIONS_MEMORY)
-        if options.only != "options":
-            peaks = []
-            for cases in (FEW, options.cases):
-                study = write_retrieval(Path(name) / f"retrieval-{cases}", cases)
-                label = f"retrieval: {cases:,} cases, leave-one-out, @10"
-                peak, files = measured(label, study)
-                peaks.append(peak)
-            good &= judged(peaks[1] - peaks[0], RETRIEVAL_MEMORY, " more")
-            good &= judged(files, RETRIEVAL_FILES, " of files")
-    return 0 if good else 1
+        folder = Path(name)
+        questions = 1_000 if short else 100_000
+        found = analyzed(write_options(folder / "options", questions, systems=2))
+        what = f"analyze 2 systems' options for {questions:,} questions, memory"
+        yield Row(what, found.mib, "MiB", most=500)
 
-
-def measured(label: str, study: Path) -> tuple[float, float]:
-    """Analyze a study, print what that takes, and give the peak and the size of files, in MB."""
-    out = study.parent / "out"
-    start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-c", ANALYZE, "analyze", str(study), "--out", str(out)],
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "COLUMNS": "100"},
+        cases = 100 if short else 3_000
+        few = analyzed(write_retrieval(folder / "few", FEW))
+        many = analyzed(write_retrieval(folder / "many", cases))
+        what = f"evaluate 2 retrievers on {cases:,} cases, leave-one-out"
+        more = f"{what}, memory beyond that of {FEW} cases"
+        yield Row(more, many.mib - few.mib, "MiB", most=100)
+        written = sum(path.stat().st_size for path in (folder / "many" / "out").iterdir())
+        yield Row(f"{what}, files", written / 1e6, "MB", most=40)
+    yield Row(
+        "simulate dialogues on 3 case bases of the size of Zoo, Spect, and Pima, 2 processes",
+        sum(timed_dialogues(made_up(*size), 1 if short else 10) for size in BASES),
+        "s",
+        most=60,
     )
-    spent = time.perf_counter() - start
-    if done.returncode:
-        print(done.stderr, file=sys.stderr)
-        sys.exit(1)
-    peak = float(done.stderr.rpartition("peak ")[2])
-    files = sum(path.stat().st_size for path in out.iterdir()) / 1e6
-    print(f"{label}: {spent:.0f} s, peak {peak:.0f} MB, files {files:.0f} MB", flush=True)
-    return peak, files
 
 
-def judged(value: float, most: float, what: str = "") -> bool:
-    """Say whether a demand is met."""
-    good = value <= most
-    print(f"  {value:.0f} MB{what}; demand: at most {most} MB{'' if good else '  MISSED'}")
-    return good
+def analyzed(study: Path) -> Cost:
+    """A whole analysis with default settings."""
+    return cost(*QUEM, "analyze", study, "--out", study.parent / "out", COLUMNS="100")
 
 
 def write_options(folder: Path, questions: int, systems: int) -> Path:
@@ -143,5 +106,30 @@ analysis: {measures: [nDCG@10, hits_norm@10, quality_mueller@10]}
     return study
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def made_up(n: int, m: int, numeric: int) -> EncodedCases:
+    """A case base with five classes that its attributes tell of."""
+    random = np.random.default_rng(1)
+    classes = random.integers(5, size=n)
+    values = random.integers(4, size=(n, m)).astype(float)
+    tells = random.random((n, m)) < 0.4  # noqa: PLR2004  of the values
+    values[tells] = ((classes[:, np.newaxis] + np.arange(m)) % 4)[tells]
+    values[:, :numeric] += random.normal(0, 0.5, (n, numeric))
+    return EncodedCases(
+        tuple(map(str, range(n))),
+        tuple(f"a{i}" for i in range(m)),
+        values,
+        tuple(None if i < numeric else tuple("wxyz") for i in range(m)),
+        classes,
+        tuple("ABCDE"),
+        np.ones(m),
+    )
+
+
+def timed_dialogues(cases: EncodedCases, orders: int) -> float:
+    """Seconds for all users, strategies, and orders of questions, with quality after each."""
+    settings = DialogueSettings(orders=orders)
+    return timed(
+        lambda: run_experiment(
+            prepare(cases, settings, strategies=STRATEGIES, users=USERS), workers=Workers(2)
+        )
+    )

@@ -1,28 +1,24 @@
-"""How long documents take until judges can read them.
-
-``python benchmarks/office.py`` makes up twenty documents of twelve pages (``--documents``,
-``--pages``), converts them all as ``quem check`` does, and a second time as the start of
-``quem serve`` after it, for which nothing is converted. It needs LibreOffice. It prints both times,
-the time until the first page's image, and fails where one is above its demand.
-"""
+"""Converting documents until judges can read them; needs LibreOffice."""
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 import tempfile
-import time
 import zipfile
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
+from unittest.mock import patch
 
-from quem.blinding.libreoffice import find_office, is_sandboxed, office_version
+from benchmarks.measuring import Row, timed
+from quem.blinding.libreoffice import find_office, is_sandboxed
 from quem.blinding.office import prepare
 from quem.blinding.pages import image_of, pages_of
 from quem.solutions.files import inspect
 
-# The demands, in seconds on two free cores.
-FIRST, SECOND, IMAGE = 15.0, 1.0, 0.15
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 _TYPES = (
     '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default '
     'Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
@@ -37,40 +33,31 @@ _RELS = (
 _WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
-def main() -> int:
-    """Measure, and print a line for each start."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--documents", type=int, default=20)
-    parser.add_argument("--pages", type=int, default=12)
-    options = parser.parse_args()
+def rows(*, short: bool) -> Iterator[Row]:
+    """Twenty documents of twelve pages, at the first start and again, and the image of a page."""
     if not find_office():
-        sys.exit("error: install LibreOffice")
-    with tempfile.TemporaryDirectory() as name:
-        os.environ["XDG_CACHE_HOME"] = name
-        paths = [Path(name) / f"{number}.docx" for number in range(options.documents)]
+        raise RuntimeError("install LibreOffice")
+    count, pages = (1, 2) if short else (20, 12)
+    with (
+        tempfile.TemporaryDirectory() as name,
+        patch.dict(os.environ, XDG_CACHE_HOME=name),
+    ):
+        paths = [Path(name) / f"{number}.docx" for number in range(count)]
         for path in paths:
-            write(path, options.pages)
+            write(path, pages)
         files = [inspect(path, str(path), path.name) for path in paths]
-        print(f"{len(files)} documents of {options.pages} pages, LibreOffice {office_version()}")
-        converted: list[int] = []
-        good = True
-        for label, demand in (("first start", FIRST), ("second start", SECOND)):
-            begun = time.perf_counter()
-            mistakes = prepare(
-                files, sandboxed=is_sandboxed(), tell=lambda done, _: converted.append(done)
-            )
-            seconds = time.perf_counter() - begun
-            count = max(converted, default=0)
-            converted.clear()
-            good &= seconds <= demand and not mistakes
-            print(f"{label:14} {seconds:6.2f} s (<= {demand:g} s), {count} converted")
-        pages = len(pages_of(files[0]))
-        begun = time.perf_counter()
-        image_of(files[0], 1)
-        seconds = time.perf_counter() - begun
-        good &= seconds <= IMAGE and pages >= options.pages
-        print(f"{'first image':14} {seconds:6.3f} s (<= {IMAGE:g} s), {pages} pages")
-    return 0 if good else 1
+
+        def convert() -> None:
+            if mistakes := prepare(files, sandboxed=is_sandboxed()):
+                raise RuntimeError(str(mistakes))
+
+        documents = f"{count} documents of {pages} pages"
+        yield Row(f"convert {documents} by LibreOffice", timed(convert), "s", most=15)
+        yield Row(f"find {documents} converted", timed(convert), "s", most=1)
+        if len(pages_of(files[0])) < pages:
+            raise RuntimeError("pages are missing")
+        seconds = timed(partial(image_of, files[0], 1))
+        yield Row("make the image of a document's page", seconds, "s", most=0.15)
 
 
 def write(path: Path, pages: int) -> None:
@@ -92,7 +79,3 @@ def write(path: Path, pages: int) -> None:
         package.writestr("_rels/.rels", _RELS)
         xml = f'<w:document xmlns:w="{_WORD}"><w:body>{body}</w:body></w:document>'
         package.writestr("word/document.xml", xml)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BUDGETS = {
     "code lines of quem and webjudge": (48_800, 73_349),
     "modules of quem and webjudge": (332, 435),
-    "lines of tests": (52_100, 62_007),
+    "lines of tests": (40_000, 62_007),
     "lines of scripts and styles": (4_900, 6_146),
     "commands": (15, 23),
     "options": (170, 233),
@@ -31,6 +31,8 @@ BUDGETS = {
     "pages of docs": (32, 71),
     "words of README": (450, 1_116),
 }
+# What nobody reads from beginning to end.
+_LISTS = ("CHANGELOG.md", "SECURITY.md", "benchmarks.md")
 _NO_CODE = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
 
@@ -164,7 +166,7 @@ def sizes() -> dict[str, int]:
         "study keys": study_keys(texts("quem/studyfile/*.py")),
         "warnings": len(re.findall(r"^\| `", warnings, re.MULTILINE)),
         "words of docs": sum(
-            len(text.split()) for path, text in docs.items() if path.name != "CHANGELOG.md"
+            len(text.split()) for path, text in docs.items() if path.name not in _LISTS
         ),
         "pages of docs": len(texts("docs/**/*.md")),
         "words of README": len(docs[ROOT / "README.md"].split()),

@@ -1,9 +1,9 @@
 """Write keys, measures, and remedies of warnings into docs: ``python docs/make_tables.py``.
 
-The models in ``quem.studyfile`` declare each key with its default, its choices and its help. A
-table of a page holds the keys of those sections that it has a row of already. The measures are
-those of ``quem.lists``; remedies of warnings are those of the rules that declare them.
-The site also has cheat sheets and llms.txt, which `docs/hooks.py` takes from here.
+The models in ``quem.studyfile`` declare each key with its default, choices, and description. A
+table lists all keys of the sections that it already has rows of, except for rows that a page in
+`SHARED` has. Measures come from ``quem.lists``, remedies from the rules of warnings.
+`docs/hooks.py` also takes the site's cheat sheets and llms.txt from here.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from quem.studyfile.models import ExperienceSettings, ExperienceSpec, Judging
 from quem.studyfile.options import OptionsSpec
 from quem.studyfile.relevance import RelevanceSpec
 from quem.studyfile.retrieval import RetrievalSpec
+from quem.studyfile.scores import ScoredSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,6 +39,11 @@ PAGES: dict[str, type[BaseModel]] = {
     "how-to/retrieval.md": RetrievalSpec,
     "how-to/dialogue.md": DialogueSpec,
     "how-to/pooling.md": RelevanceSpec,
+}
+# Pages with keys of several kinds, with their prefix; other pages do not repeat their rows.
+SHARED: dict[str, tuple[str, type[BaseModel]]] = {
+    "reference/study-file.md": ("", ExperienceSpec),
+    "how-to/scores.md": ("analysis.", ScoredSettings),
 }
 MEASURES = FOLDER / "reference/measures.md"
 WARNINGS = FOLDER / "reference/warnings.md"
@@ -88,15 +94,28 @@ def _models(annotation: object) -> Iterator[type[BaseModel]]:
 
 
 def with_tables(page: str) -> str:
-    """Give the text of a page whose tables have the keys of its model."""
-    keys = list(keys_of(PAGES[page]))
+    """The text of a page with the keys of its model in its tables."""
+    prefix, model = SHARED.get(page) or ("", PAGES[page])
+    keys = list(keys_of(model, prefix))
+    shared = (SHARED[home] for home in homes_of(page))
+    known = {_row(key) for prefix, model in shared for key in keys_of(model, prefix)}
 
     def table(match: re.Match[str]) -> str:
         names = re.findall(r"^\| `([^`]*)`", match[1], re.MULTILINE)
         sections = {name.rpartition(".")[0] for name in names}
-        return _HEAD + "".join(_row(key) for key in keys if key.section in sections)
+        rows = (_row(key) for key in keys if key.section in sections)
+        return _HEAD + "".join(row for row in rows if row not in known)
 
     return _TABLE.sub(table, (FOLDER / page).read_text(encoding="utf-8"))
+
+
+def homes_of(page: str) -> list[str]:
+    """The pages in `SHARED` whose rows a page does not repeat."""
+    if page in SHARED:
+        return []
+    settings = PAGES[page].model_fields["analysis"].annotation
+    is_scored = isinstance(settings, type) and issubclass(settings, ScoredSettings)
+    return list(SHARED) if is_scored else list(SHARED)[:1]
 
 
 def _row(key: Key) -> str:
@@ -124,7 +143,7 @@ def _yaml(value: object) -> str:
 
 
 def _allowed(schema: dict[str, Any]) -> str:
-    """Say which values a key takes, from its JSON Schema."""
+    """Allowed values of a key, from its JSON Schema."""
     choices = schema.get("enum", [schema["const"]] if "const" in schema else [])
     if "allowed" in schema:
         text = schema["allowed"]
@@ -152,7 +171,7 @@ def _range(schema: dict[str, Any], noun: str) -> str:
 
 
 def with_measures() -> str:
-    """Give the text of the page of measures, whose table has them all."""
+    """The page of measures with a complete table."""
     rows = []
     for one in DEFINITIONS.values():
         parameters = (parameter.name for parameter in one.parameters)
@@ -176,7 +195,7 @@ def remedies() -> dict[str, str]:
 
 
 def with_remedies() -> str:
-    """Fill in what the code says to do about a warning."""
+    """Fill in the remedies of warnings from the code."""
     text = WARNINGS.read_text(encoding="utf-8")
     for code, remedy in remedies().items():
         text = re.sub(
@@ -189,12 +208,12 @@ def with_remedies() -> str:
 
 
 def cheat_sheets() -> str:
-    """Write what organizers, judges, and statisticians use most, a page each."""
+    """Build the cheat sheets of organizers, judges, and statisticians."""
     commands = ((f"`quem {name}`", one.help) for name, one in main.commands.items())
     tables = ((f"`{one.stem}.csv`", one.meaning) for one in presentations()["experience"].tables)
     parts = (
         "# Cheat sheets",
-        "After this page you know what organizers, judges, and statisticians use most.",
+        "After this page you know the most used commands, keys, files, and warnings.",
         "## Organizer",
         _columns(("command", "what it does"), ((name, _first(text)) for name, text in commands)),
         _settings("judging", Judging),
@@ -223,7 +242,7 @@ def _settings(section: str, model: type[BaseModel]) -> str:
 
 
 def _of_judges(labels: Sequence[str] | None) -> str:
-    """The help of the judge's page: its steps and keys, where labels are given those of grading."""
+    """The help of the judge's page: steps and keys; with labels, those of grading."""
     templates = Environment(
         loader=FileSystemLoader(FOLDER.parent / "templates"),
         undefined=ChainableUndefined,
@@ -267,5 +286,5 @@ def _first_sentence(page: str) -> str:
 if __name__ == "__main__":
     MEASURES.write_text(with_measures(), encoding="utf-8")
     WARNINGS.write_text(with_remedies(), encoding="utf-8")
-    for page in PAGES:
+    for page in PAGES | SHARED:
         (FOLDER / page).write_text(with_tables(page), encoding="utf-8")

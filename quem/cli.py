@@ -1,4 +1,4 @@
-"""The command line: assembles the commands and turns every end into an exit code."""
+"""The command line: assembles the commands and maps every outcome to an exit code."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from quem.errors import QuemError
 
 _MAIN = (init, check, serve, analyze, compare, score, plan)
 _MORE = (links, judge, track, panel, seal, backup, export, import_)
-# Commands of before, and what does their work now.
+# Former commands and their replacements.
 FORMER = {
     "judges": "links judges",
     "measures": "score --measures",
@@ -45,7 +45,7 @@ FORMER = {
     "audit": "analyze (its report says how machine judges rank)",
     "verify": "analyze (its report says whether a study is as it was sealed)",
 }
-# What stands for characters that an encoding such as Windows-1252 or ASCII lacks.
+# Replacements for characters that an encoding such as Windows-1252 or ASCII lacks.
 _PLAIN = {
     "−": "-",
     "–": "-",
@@ -57,25 +57,25 @@ _PLAIN = {
     "∞": "inf",
     "…": "...",
 }
-# Each says how many threads linear algebra may use.
+# Variables for the number of threads in linear algebra.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _WRITE_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 _MISTAKE, _USAGE, _BUG, _INTERRUPTED = 1, 2, 3, 130
 
 
 class Groups(click.Group):
-    """The commands in two groups; former names say the new one."""
+    """The commands in two groups; errors for former names give the new one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command that is meant."""
+        """Find a command by name."""
         if args[0] in FORMER and args[0] not in self.commands:
             raise click.ClickException(f"quem {args[0]} is now quem {FORMER[args[0]]}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands of every study, then those that some need."""
+        """List the commands of every study, then those that some need."""
         for title, commands in (("Main", _MAIN), ("More", _MORE)):
             with formatter.section(title):
                 formatter.write_dl(
@@ -104,21 +104,21 @@ for _command in (*_MAIN, *_MORE):
 def run() -> None:
     """Run the command line.
 
-    Exits with 0 (warnings included), 1 for a user's mistake, 2 for wrong usage, 3 for a
-    bug, 130 when interrupted.
+    Exits with 0 (warnings included), 1 for a user's error, 2 for wrong usage, 3 for a bug, 130
+    when interrupted.
     """
     codecs.register_error("plain", _plain)
-    # The matrices here are small: threads would only wait for each other, at full load. This is
-    # read when NumPy is imported, which no module above does.
+    # Matrices are small, so threads would only wait for each other at full load. NumPy reads this
+    # at import, which no module above causes.
     if not any(name in os.environ for name in _THREADS):
         os.environ["OMP_NUM_THREADS"] = "1"
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="plain")
-    # Where HOME cannot be written to, matplotlib says so at length and works all the same.
+    # Without a writable HOME, matplotlib prints a long warning and works anyway.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    # A command is short and makes few cycles: looking for them, at last among all that was
-    # imported, would be a fifth of the time of `quem analyze`.
+    # A command is short and makes few cycles: collecting them would take a fifth of the time of
+    # `quem analyze`.
     gc.disable()
     code = _exit_code()
     gc.freeze()
@@ -126,7 +126,7 @@ def run() -> None:
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
-    """Write what the terminal's encoding lacks in plain characters."""
+    """Replace what the terminal's encoding lacks by plain characters."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end]
@@ -134,7 +134,7 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 
 
 def _lack(error: Exception) -> str:
-    """Say what the machine lacks; nothing where that is not the cause."""
+    """The missing resource of the machine; empty if that is not the cause."""
     if isinstance(error, MemoryError):
         return "there is not enough memory for this; split the files, or use a larger machine"
     if isinstance(error, OSError) and error.errno in _WRITE_ERRORS:
@@ -176,11 +176,11 @@ def _invoke() -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     except BrokenPipeError:
-        # The reader of a pipe, such as `head`, has left; that is nobody's mistake.
+        # The reader of a pipe, such as `head`, has left, which is not an error.
         _drop_output()
     return 0
 
 
 def _drop_output() -> None:
-    """Let nothing be written any more, not even what Python still holds at its end."""
+    """Discard further output, including what Python flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Comparisons of studies of any kind: by years, or query by query."""
+"""Comparisons of studies of any kind: by years or query by query."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quem.scores.runs import ScoresResult
     from quem.scores.table import ScoreTable
 
-    # What can be compared query by query.
+    # Kinds that are compared query by query.
     Scores: TypeAlias = OptionsStudy | RetrievalStudy | DialogueStudy | ScoredResult
 
 
@@ -94,7 +94,7 @@ _RUNNING = {"jobs", "cluster", "progress"}
 
 
 def _has_scores(given: object) -> bool:
-    """Whether this is a study or a result with scores of queries."""
+    """Whether a study or result has scores of queries."""
     kind = str(getattr(getattr(given, "spec", None), "kind", ""))
     return hasattr(given, "table_of_scores") or (kind in KINDS and KINDS[kind].quick is not None)
 
@@ -112,7 +112,7 @@ def _compare_scores(
     _refuse_systems(given, systems)
     tables = [_scores(one, settings) for one in given]
     measures = settings.get("measures", ())
-    # Measures that a kind computes by name are already the only ones.
+    # Measures that a kind selects by name are already the only ones.
     by_name = any("measures" in type(one.spec.analysis).model_fields for one in _studies(given))
     table = chosen(joined(tables), systems, () if by_name else measures)
     if len(table.systems) < 2:  # noqa: PLR2004  a comparison
@@ -147,7 +147,7 @@ def _refuse_unknown(given: Sequence[Any], settings: dict[str, Any]) -> None:
 
 
 def _refuse_systems(given: Sequence[Any], systems: Sequence[str]) -> None:
-    """Refuse a system that no study has, before anything runs."""
+    """Refuse systems that no study has, before anything runs."""
     from quem.scores.joining import no_system
 
     known: list[str] = []
@@ -165,7 +165,7 @@ def _refuse_systems(given: Sequence[Any], systems: Sequence[str]) -> None:
 
 
 def _scores(given: Any, settings: dict[str, Any]) -> ScoreTable:
-    """The scores of a study that is analyzed now, or of a result."""
+    """The scores of a result, or of a study that is analyzed now."""
     if hasattr(given, "table_of_scores"):
         return _of_its_study(given)
     kind = KINDS[kind_of_loaded("compare", given)]
@@ -178,7 +178,7 @@ def _scores(given: Any, settings: dict[str, Any]) -> ScoreTable:
 
 
 def _of_its_study(result: Any) -> ScoreTable:
-    """The scores of a result, each system with the id of the study."""
+    """The scores of a result, each system prefixed with the id of the study."""
     table: ScoreTable = result.table_of_scores
     studies = (result.findings.study.spec.id,) * len(table.systems)
     return table if table.studies else replace(table, studies=studies)

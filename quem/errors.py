@@ -1,4 +1,4 @@
-"""What users must correct (errors), and what they must know (warnings)."""
+"""Errors, which users must correct, and warnings, which they must know."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Mistake:
             if self.column:
                 place += f":{self.column}"
         text = ": ".join(part for part in (place, self.key, self.message) if part)
-        # A name out of a table may hold a line end, or what a terminal would obey.
+        # A name from a table may hold line breaks or control codes.
         return "".join(sign if sign.isprintable() else " " for sign in text)
 
 
 class QuemError(Exception):
-    """Everything that is wrong with what the user gave, all at once.
+    """All errors in the user's input at once.
 
     Parameters
     ----------
@@ -66,19 +66,19 @@ class QuemError(Exception):
         super().__init__("\n".join(map(str, self.mistakes)))
 
     def __reduce__(self) -> tuple[type[QuemError], tuple[tuple[Mistake, ...]]]:
-        """Come out of another process as it went in."""
+        """Support pickling between processes."""
         return type(self), (self.mistakes,)
 
 
 class FileError(QuemError):
-    """A file that cannot be used, or not be shown."""
+    """A file that cannot be used or shown."""
 
     def __init__(self, path: Path, message: str) -> None:
         self.path, self.message = path, message
         super().__init__([Mistake(str(path), message=message)])
 
     def __reduce__(self) -> tuple[type[FileError], tuple[Path, str]]:  # type: ignore[override]
-        """Come out of another process as it went in."""
+        """Support pickling between processes."""
         return type(self), (self.path, self.message)
 
 
@@ -86,19 +86,19 @@ class FileError(QuemError):
 class StudyWarning:
     """A caution attached to a result, which remains valid."""
 
-    code: str  # short and stable, such as ``few-subjects``; in ``docs/reference/warnings.md``
-    message: str  # one sentence: what was observed; what it does to the result; what to do
+    code: str  # stable, such as ``few-subjects``; in ``docs/reference/warnings.md``
+    message: str  # observation; effect on the result; remedy
 
 
 class WarningRules(Generic[Findings]):
-    """A table of rules, each of which looks for one reason to warn.
+    """A table of rules, each of which checks one reason to warn.
 
-    A rule is a function of the findings that yields a sentence whenever its condition holds.
-    Rules apply in the order of their declaration::
+    A rule is a function of the findings that yields a sentence if its condition holds. Rules apply
+    in order of declaration::
 
-        RULES: WarningRules[OptionsFindings] = WarningRules()
+    RULES: WarningRules[OptionsFindings] = WarningRules()
 
-        @RULES.add("few-questions", remedy="add questions")
+    @RULES.add("few-questions", remedy="add questions")
         def _few_questions(findings: OptionsFindings) -> Iterator[str]:
             if findings.n_questions < 30:
                 yield f"only {findings.n_questions} questions, so intervals are too narrow"

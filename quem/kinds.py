@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class AnySpec(Protocol):
-    """What the study file of any kind says."""
+    """The contents of a study file of any kind."""
 
     @property
     def kind(self) -> str:
@@ -60,7 +60,7 @@ class AnySpec(Protocol):
 
 
 class AnyStudy(Protocol):
-    """A study of whatever kind, with all its data."""
+    """A study of any kind with its data."""
 
     @property
     def path(self) -> Path:
@@ -75,11 +75,11 @@ class AnyStudy(Protocol):
         """The study file, and the files of its data."""
 
     def counts(self) -> dict[str, int]:
-        """Count what was read, by noun."""
+        """Counts of the contents, by noun."""
 
     @property
     def spec(self) -> AnySpec:
-        """What the study file says."""
+        """The contents of the study file."""
 
 
 LoadedStudy = TypeVar("LoadedStudy", bound=AnyStudy)
@@ -89,16 +89,15 @@ Result = TypeVar("Result", bound="BaseResult[Any]")
 class Kind(ABC, Generic[LoadedStudy, Result]):
     """A kind of study.
 
-    Its methods import what they need when they are called, so that knowing a kind costs nothing.
+    Its methods import what they need when called, so that listing kinds is fast.
     """
 
-    name: ClassVar[str]  # as study files have it
-    # What `load` takes besides the path; "code" where a study can name Python functions.
+    name: ClassVar[str]  # as in study files
+    # Arguments of `load` besides the path; "code" where a study can name Python functions.
     sources: ClassVar[tuple[str, ...]] = ()
-    # What `analyze` takes besides the settings of the study file, such as ``jobs``.
+    # Arguments of `analyze` besides the settings of the study file, such as ``jobs``.
     running: ClassVar[tuple[str, ...]] = ()
-    # For a kind whose results have scores to compare: settings with which `analyze` gives these and
-    # spares what else takes time.
+    # For a kind with scores to compare: settings with which `analyze` computes only these.
     quick: ClassVar[dict[str, object] | None] = None
 
     @abstractmethod
@@ -107,23 +106,23 @@ class Kind(ABC, Generic[LoadedStudy, Result]):
 
     @abstractmethod
     def analyze(self, study: LoadedStudy, **settings: Any) -> Result:
-        """Analyze a study with settings in the place of those of its file."""
+        """Analyze a study; settings replace those of its file."""
 
     @abstractmethod
     def check(self, study: LoadedStudy) -> Iterable[StudyWarning]:
-        """Say what an analysis would warn of, quickly."""
+        """The warnings of an analysis that are quick to find."""
 
     @abstractmethod
     def result(self) -> type[BaseResult[Any]]:
-        """Give the class of the results."""
+        """The class of the results."""
 
     def systems(self, study: LoadedStudy) -> Sequence[str]:  # noqa: ARG002
-        """The ids and names of what a kind with scores compares."""
+        """The ids and names of the compared systems, for a kind with scores."""
         return ()
 
 
 class _Experience(Kind["Study", "ExperienceResult"]):
-    """People and systems, ranked by judges."""
+    """Subjects and systems, ranked by judges."""
 
     name = "experience"
     sources = ("database", "reveal", "pseudonyms", "without_machines")
@@ -220,7 +219,7 @@ class _Retrieval(Kind["RetrievalStudy", "RetrievalResult"]):
 
 
 def _experts(path: Path, name: str) -> Truth:
-    """What the judges of another study said: ranks, or the grades of a relevance study."""
+    """The judgments of another study: ranks, or grades of a relevance study."""
     from quem.retrieval.truth import ranked
 
     if kind_of(path) == "relevance":
@@ -238,7 +237,7 @@ def _relevance(path: Path, name: str) -> Truth:
     rows = list(study.judgments.rows())
     new = {row[:2] for row in rows}
     judges = dict.fromkeys(judge for _, _, judge, _ in rows) or [""]
-    # What was judged before has no judge, and is the grade of each.
+    # Earlier judgments have no judge, and are each one's grade.
     before = [(*pair, grade) for pair, grade in study.judged.items() if pair not in new]
     rows += [(query, case, judge, grade) for query, case, grade in before for judge in judges]
     return graded(name, study.spec.title, rows)
@@ -273,14 +272,14 @@ class _Relevance(Kind["RelevanceStudy", "RelevanceResult"]):
 
 
 def load_pooling(path: str | os.PathLike[str], *, code: bool = True) -> RetrievalStudy:
-    """Read a study of retrievers whose lists are to be pooled; it needs no ground truth yet."""
+    """Read a study of retrievers whose lists are to be pooled; needs no ground truth yet."""
     from quem.retrieval.loading import load_retrieval
 
     return load_retrieval(path, experts=_experts, code=code, pooling=True)
 
 
 def read_grades(path: Path, name: str) -> dict[tuple[str, str], float]:
-    """Read relevance judgments: the grade by query and case."""
+    """Read relevance judgments: grades by query and case."""
     from quem.retrieval.lists import rows_of
     from quem.scores.read import read_judgments
 
@@ -333,7 +332,7 @@ KINDS: dict[str, Kind[Any, Any]] = {
 
 
 def presentations() -> dict[str, Presentation[Any]]:
-    """Give how the results of each kind are shown: of studies, and of what is made of them."""
+    """The presentations of the results of each kind and of comparisons and plans."""
     from quem.comparison.result import ComparisonResult
     from quem.planning.result import PlanResult
     from quem.scores.runs import ScoresResult
@@ -493,18 +492,18 @@ def analyze(study: AnyStudy, **settings: object) -> BaseResult[WarningFindings]:
 
 
 def check(study: AnyStudy) -> Iterable[StudyWarning]:
-    """Say what an analysis of a study would warn of."""
+    """The warnings of an analysis of a study."""
     return KINDS[kind_of_loaded("check", study)].check(study)
 
 
 def settings_of(study: AnyStudy) -> tuple[str, ...]:
-    """Name the settings that `analyze` accepts for a study."""
+    """The settings that `analyze` accepts for a study."""
     fields = type(study.spec.analysis).model_fields
     return (*fields, *KINDS[study.spec.kind].running)
 
 
 def kind_of_loaded(function: str, study: object) -> str:
-    """Give the kind of what a function was given, and refuse what is not a study."""
+    """The kind of an argument; anything but a study is refused."""
     spec = getattr(study, "spec", None)
     kind = getattr(spec, "kind", None)
     if kind not in KINDS:
@@ -515,7 +514,7 @@ def kind_of_loaded(function: str, study: object) -> str:
 def plan(
     pilot: Study | None = None, *, database: str | None = None, **settings: object
 ) -> PlanResult:
-    """Say how large a study has to be.
+    """Find the necessary size of a study.
 
     Parameters
     ----------
@@ -552,7 +551,7 @@ def plan(
 
 
 def experience_study(function: str, study: object) -> Study:
-    """The experience study that a function was given; anything else is refused."""
+    """The experience study in an argument; anything else is refused."""
     from quem.rankings.loading import Study
 
     if isinstance(study, Study):

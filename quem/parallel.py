@@ -1,4 +1,4 @@
-"""Long work: in several processes, or on a Dask cluster, and how far it is."""
+"""Parallel work in several processes or on a Dask cluster, with progress."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from quem.errors import Mistake, QuemError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-# Takes what is done and its number of steps, and gives what is called with the steps done.
+# Takes a title and the number of steps, and returns a function of the steps done.
 Progress: TypeAlias = "Callable[[str, int], Callable[[int], object]]"
 
 T = TypeVar("T")
@@ -24,15 +24,15 @@ def silent(_: str, __: int) -> Callable[[int], object]:
 
 @dataclass(frozen=True)
 class Workers:
-    """Who does the work."""
+    """The processes that do the work."""
 
-    jobs: int = 1  # processes on this machine; -1 for as many as it has processors
-    # Address of a Dask scheduler, such as ``tcp://host:8786``, whose workers do the work. They need
-    # the same version of quem.
+    jobs: int = 1  # local processes; -1 for one per processor
+    # Address of a Dask scheduler, such as ``tcp://host:8786``. Its workers need the same version of
+    # quem.
     cluster: str | None = None
 
     def each(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-        """Do every task, and give the results in the order of the tasks, each when it is there."""
+        """Run every task, and yield the results in order as they become available."""
         if self.jobs == 1 and self.cluster is None:
             yield from (work(*task) for task in tasks)
             return
@@ -51,7 +51,7 @@ ALONE = Workers()
 
 @contextmanager
 def _connected(cluster: str | None) -> Iterator[None]:
-    """Let joblib use the cluster, if there is to be one."""
+    """Connect joblib to the cluster, if there is one."""
     if cluster is None:
         yield
         return

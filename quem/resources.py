@@ -1,4 +1,4 @@
-"""Where the templates and the shipped studies are: in the wheel, or in a checkout."""
+"""The folders of templates and shipped studies: in the wheel, or in a checkout."""
 
 from __future__ import annotations
 

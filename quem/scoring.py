@@ -124,7 +124,7 @@ def score(
 
 
 def name_systems(systems: Any) -> dict[str, object]:  # noqa: ANN401  whatever a run can be
-    """Each run or retriever by its name; a file is called by its stem."""
+    """Runs or retrievers by name; a file's name is its stem."""
     if isinstance(systems, Mapping) and not _is_run(systems):
         return {str(name): one for name, one in systems.items()}
     one = isinstance(systems, str | Path | Mapping) or callable(systems)
@@ -160,7 +160,7 @@ def _is_run(given: Mapping[Any, Any]) -> bool:
 
 
 def name_of(run: Any) -> str:  # noqa: ANN401
-    """The name of a run: the stem of its file, or what it is called; else empty."""
+    """The name of a run: the stem of its file, or its own name; else empty."""
     if isinstance(run, str | Path):
         path = Path(run)
         return Path(path.stem if path.suffix.lower() in _PACKED else path.name).stem

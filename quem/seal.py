@@ -1,4 +1,4 @@
-"""The seal of a study: what was planned, fixed before the first ranking, and its SHA-256."""
+"""The seal of a study: the plan fixed before the first ranking, and its SHA-256."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from quem.studyfile.reading import StudyFile
 
-# Persons and letters, which say nothing of the goal, and what has a part of its own.
+# People and invitations, which are irrelevant to the goal, and sections that are sealed separately.
 _APART = {
     *("organizer", "organizers", "invitation", "deadline", "timezone", "minutes", "solving"),
     *("analysis", "problems", "judges", "subjects", "systems", "assisted"),
@@ -38,15 +38,15 @@ class _Record(BaseModel, extra="forbid"):
     study: str
     sealed_at: dt.datetime
     quem: str
-    secret: str  # random, so that nobody can try names with the hash
+    secret: str  # random salt, so that names cannot be tested by the hash
     contents: dict[str, dict[str, Any]]
 
 
 class Difference(NamedTuple):
-    """Something that is not as it was sealed."""
+    """A difference from the seal."""
 
     part: str  # such as "setting" or "solution"
-    name: str  # of what differs
+    name: str  # of the changed item
     message: str
 
     @property
@@ -57,7 +57,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Seal:
-    """The seal of a study, and what is not as it was sealed; it does not attest rankings."""
+    """The seal of a study, with differences from it; it does not attest rankings."""
 
     sealed_at: dt.datetime
     hash: str  # SHA-256 of the record
@@ -66,7 +66,7 @@ class Seal:
 
     @property
     def headline(self) -> str:
-        """What a report opens with."""
+        """The seal in a report's headline."""
         count = len(self.differences)
         found = f"{count} difference{'' if count == 1 else 's'} from the seal"
         matched = "study and settings match the seal"
@@ -74,21 +74,21 @@ class Seal:
 
     @property
     def texts(self) -> list[str]:
-        """A sentence for each difference."""
+        """A sentence per difference."""
         return [one.text for one in self.differences]
 
     def to_dict(self) -> dict[str, Any]:
-        """What an archive holds of it."""
+        """The seal in an archive."""
         return {"headline": self.headline, "hash": self.hash, "differences": self.texts}
 
     def with_asked(self, settings: Mapping[str, Any]) -> Seal:
-        """Compare the settings that an analysis was asked for, in place of the study file's."""
+        """Compare the requested settings of an analysis instead of the study file's."""
         others = [one for one in self.differences if one.part != "setting"]
         asked = _differences({"setting": dict(self.settings)}, {"setting": dict(settings)})
         return replace(self, differences=(*others, *asked))
 
     def without_names(self) -> Seal:
-        """Leave out the ids of people, for output with pseudonyms."""
+        """Remove the ids of people, for output with pseudonyms."""
         named = (
             Difference(f"{one.part} changed", "", "") if one.part in _PERSONAL else one
             for one in self.differences
@@ -97,12 +97,12 @@ class Seal:
 
 
 def seal_file(study: Path) -> Path:
-    """Say where the record of a study's seal is."""
+    """The path of a study's seal."""
     return study.with_suffix(".seal.json")
 
 
 def seal_study(draft: StudyFile, database: str | None = None) -> tuple[Path, str]:
-    """Write the record beside a study that nobody has ranked yet; gives its path and hash."""
+    """Write the record beside a study without rankings; returns its path and hash."""
     from quem.report.files import write_files
 
     if draft.mistakes or draft.spec is None:
@@ -126,7 +126,7 @@ def seal_study(draft: StudyFile, database: str | None = None) -> tuple[Path, str
 
 
 def seal_of(draft: StudyFile) -> Seal | None:
-    """Compare a study with its seal; None of a study without one."""
+    """Compare a study with its seal; None without one."""
     path = seal_file(draft.path)
     try:
         raw = path.read_bytes()
@@ -154,7 +154,7 @@ def _canonical(content: dict[str, Any]) -> bytes:
 
 
 def _contents(draft: StudyFile) -> dict[str, dict[str, Any]]:
-    """What a seal holds of a study, as it is now."""
+    """The contents of a seal for the current study."""
     from quem.solutions import find_solutions
 
     spec = draft.checked()
@@ -216,7 +216,7 @@ def _changed(part: str, before: object, after: object) -> str:
 
 
 def _refuse_ranked(draft: StudyFile, database: str | None) -> None:
-    """Refuse a study in whose store or tables a ranking is."""
+    """Refuse a study with rankings in its store or tables."""
     source = draft.source.file if draft.source else ""
     names = [source] if isinstance(source, str) else [entry.file for entry in source]
     for path in (draft.beside(name)[0] for name in names if name):

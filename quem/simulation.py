@@ -1,4 +1,4 @@
-"""Simulated studies: solvers of known quality, and judges who see it through noise."""
+"""Simulated studies: solvers of known quality, and noisy judges."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def _lognormal(u: Floats, low: float, high: float) -> Floats:
     return np.asarray(np.sqrt(low * high) * np.exp(ndtri(u) * np.log(high / low) / 4))
 
 
-# Quantiles of people's years in a range: u is uniform between 0 and 1.
+# Quantile functions of subjects' years in a range.
 SPREADS: dict[str, Callable[[Floats, float, float], Floats]] = {
     "even": lambda u, low, high: low + (high - low) * u,
     "novices": lambda u, low, high: low + (high - low) * (1 - np.cbrt(1 - u)),
     "experts": lambda u, low, high: low + (high - low) * np.cbrt(u),
-    # Half of the people in the lowest quarter of the range, half in the highest.
+    # Half of the subjects in the lowest quarter of the range, half in the highest.
     "clusters": lambda u, low, high: low + (high - low) * (u + np.floor(2 * u)) / 2,
     "lognormal": _lognormal,
 }
@@ -71,7 +71,7 @@ CURVES: dict[str, Callable[[Floats], Floats]] = {
     "linear": lambda years: years,
     "saturating": lambda years: 12 * (1 - np.exp(-years / 5)),
 }
-# Standardized deviations of people from their experience.
+# Standardized deviations of subjects from their experience.
 PERSONS: dict[str, Callable[[np.random.Generator, tuple[int, int]], Floats]] = {
     "normal": lambda rng, shape: rng.standard_normal(shape),
     "skewed": lambda rng, shape: rng.exponential(size=shape) - 1,
@@ -86,60 +86,60 @@ class Scenario:
     subjects: int = 12
     judges: int = 3
     problems: int = 6
-    # The years of each system, which is *typical*: as good as they say. None for a *peer*: somebody
-    # drawn from the population.
+    # The years of each system, which is *typical* for them. None for a *peer*, drawn from the
+    # population.
     systems: tuple[float | None, ...] = (6.5,)
     noise: Noise = LOW
-    # Of systems; by default people's, without `person` for typical systems.
+    # Of systems; by default that of subjects, without `person` for typical systems.
     system_noise: Noise | None = None
     experience: tuple[float, float] = (1.0, 12.0)  # range of the population
-    # How its years spread over the range, a key of SPREADS; or its years.
+    # Distribution of its years over the range, a key of SPREADS; or its years.
     population: str | Population = "even"
-    recruited: tuple[float, float] | None = None  # the subjects' range, where it is another
-    recruits: str | None = None  # how the subjects' years spread, where it is otherwise
+    recruited: tuple[float, float] | None = None  # the subjects' range, if different
+    recruits: str | None = None  # distribution of the subjects' years, if different
     curve: str = "linear"  # quality by years, a key of CURVES
     persons: str = "normal"  # distribution of `Noise.person`, a key of PERSONS
-    years_error: float = 0.0  # relative standard deviation of the years that subjects report
-    missing: float = 0.0  # share of solutions that are absent, at random
-    system_problems: int | None = None  # number of problems that systems solved; None for all
+    years_error: float = 0.0  # relative standard deviation of the subjects' reported years
+    missing: float = 0.0  # share of solutions missing at random
+    system_problems: int | None = None  # number of problems solved by systems; None for all
     system_judges: int | None = None  # number of judges who ranked systems; None for all
-    ties: float = 0.0  # step in which judges see quality; 0 for no ties
-    block_size: int | None = None  # most solutions that a judge ranks at once; None for all
-    # Judges, or subjects, whose ranks are nothing but chance.
+    ties: float = 0.0  # resolution of judges' perceived quality; 0 for no ties
+    block_size: int | None = None  # most solutions per ranking; None for all
+    # Judges, or subjects, with random ranks.
     random_judges: int = 0
     random_subjects: int = 0
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """Studies of one scenario; the solvers are the subjects and then the systems."""
+    """Studies of one scenario; the solvers are the subjects, then the systems."""
 
     scenario: Scenario
-    experience: Floats  # shape (b, subjects): as the study reports it
-    truth: Floats  # shape (b, systems): the systems' experience
+    experience: Floats  # shape (b, subjects): as reported
+    truth: Floats  # shape (b, systems): true experience of the systems
     # Shape (b, judges, problems, solvers): adjusted ranks in the whole group; NaN without a
-    # solution. A block of it is ranked alike.
+    # solution. Blocks have the same order.
     ranks: Floats
 
     def __len__(self) -> int:
-        """Count the studies."""
+        """Number of studies."""
         return len(self.ranks)
 
     def study(self, index: int, **analysis: object) -> Study:
-        """Make one of the studies into one that `quem.analyze` takes."""
+        """One of the studies for `quem.analyze`."""
         return _study(self, index, analysis)
 
 
 def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequence = 0) -> Simulated:
     r"""Simulate studies.
 
-    The quality of the solution of problem p by solver s, as judge j sees it, is
+    The perceived quality of solver s's solution of problem p by judge j is
 
     .. math:: q_{jps} = f(y_s) + a_s + b_{ps} + t_{js} + e_{jps}
 
-    with experience y, a curve f (y itself unless said otherwise) and independent normal a
-    (person), b (solution), t (taste) and e (judge); a is 0 for typical systems. Each judge ranks
-    each group by it.
+    with experience y, a curve f (by default the identity), and independent normal a (person), b
+    (solution), t (taste), and e (judge); a is 0 for typical systems. Each judge ranks each group
+    by it.
     """
     rng = np.random.default_rng(seed)
     n, k = scenario.subjects, scenario.subjects + len(scenario.systems)
@@ -182,7 +182,7 @@ def simulate(scenario: Scenario, studies: int, seed: int | np.random.SeedSequenc
 
 
 def _years(of: str | Population, u: Floats, between: tuple[float, float]) -> Floats:
-    """Quantiles of the years of people; u is uniform between 0 and 1."""
+    """Quantiles of subjects' years; u is uniform between 0 and 1."""
     if isinstance(of, str):
         return SPREADS[of](u, *between)
     return np.interp(u, np.append(0.0, np.cumsum(of.share)), of.years)
@@ -198,7 +198,7 @@ def _ranks(quality: Floats) -> Floats:
     """Adjusted ranks along the last axis; NaN stays NaN."""
     ranks = np.full(quality.shape, 0.5)
     for solver in range(quality.shape[-1]):
-        # Being better than the other adds a rank, a tie (with oneself too) half of one.
+        # Each solution below adds a rank, a tie (also with itself) half of one.
         other = quality[..., solver, np.newaxis]
         ranks += 0.5 * (quality > other)
         ranks += 0.5 * (quality >= other)
@@ -268,15 +268,15 @@ def _study(simulated: Simulated, index: int, analysis: dict[str, object]) -> Stu
     )
 
 
-# Studies of one scenario take turns with so many ways of dealing, since dealing takes longer than
-# all the rest. Solvers of a scenario are exchangeable, so that it makes no difference.
+# Studies of one scenario share this many block designs, since dealing is the slowest step. Solvers
+# are exchangeable, so this has no effect.
 _WAYS = 16
 
 
 def ranked_blocks(
     simulated: Simulated, index: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Floats]:
-    """Judge, problem, block (from 1), solver and adjusted rank of every judged solution of a study.
+    """Judge, problem, block (from 1), solver, and adjusted rank of every judged solution.
 
     Shapes: all (n,).
     """
@@ -294,7 +294,7 @@ def ranked_blocks(
 def _dealt(
     judges: int, problems: int, solvers: int, block_size: int, way: int
 ) -> NDArray[np.int64]:
-    """Judge, problem, block and solver of every place, shape (4, n); also of absent solutions."""
+    """Judge, problem, block, and solver of every cell, shape (4, n); also of missing solutions."""
     rng, met = Random(way), PairCounts()  # noqa: S311  chance here guards no secret
     names = [str(solver) for solver in range(solvers)]
     rows = [

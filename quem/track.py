@@ -1,17 +1,17 @@
 r"""Years of versions that only a machine judge ranked, between sessions of experts.
 
-Experts and the machine ranked V versions among the same people on the same problems, and the
-machine alone the next one. With the subjects' lines :math:`Y_h` and :math:`Y_m` on the experts' and
-the machine's averages,
+Experts and the machine ranked V versions among the same subjects on the same problems, and the
+machine alone the next one. With the subjects' lines :math:`Y_h` and :math:`Y_m` on the experts'
+and the machine's averages,
 
 .. math:: \delta_v = Y_h(h_v) - Y_m(m_v), \quad e = Y_m(m_{new}) + \bar\delta,
 
-    v_1 = s_h^2 \Bigl(1 + \frac1S + \frac{(x_e - \bar x)^2}{S_{xx}}\Bigr), \quad
+v_1 = s_h^2 \Bigl(1 + \frac1S + \frac{(x_e - \bar x)^2}{S_{xx}}\Bigr), \quad
     v_2 = s_\delta^2 \Bigl(1 + \frac1V\Bigr),
 
-where :math:`x_e` is where the experts' line has e, and the interval
-:math:`e \pm t \sqrt{v_1 + v_2}` has Satterthwaite's degrees of freedom, of S - 2 and V - 1. It is
-never refused for being wide: keeping the narrow ones keeps those that are narrow by luck.
+where :math:`x_e` is where the experts' line has e, and the interval :math:`e \pm t \sqrt{v_1 +
+v_2}` has Satterthwaite's degrees of freedom, of S - 2 and V - 1. Wide intervals are never refused:
+that would select intervals that are narrow by chance.
 """
 
 from __future__ import annotations
@@ -53,31 +53,31 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Versions, and people. With 2 versions intervals cover 89 to 91% where liking differs.
+# Versions and subjects. With 2 versions intervals cover 89 to 91% if bias differs.
 _FEWEST = 3
 
 
 class Tracked(NamedTuple):
-    """Years by a machine judge, corrected by what it likes."""
+    """Years by a machine judge, corrected for its bias."""
 
     years: float
     error: float
     df: float
-    side: Literal["inside", "above", "below"]  # against calibrated versions and people
+    side: Literal["inside", "above", "below"]  # relative to calibrated versions and subjects
 
     def at_least(self, years: float) -> float:
-        """The chance that a person of that quality has at least this many years."""
+        """The probability that a subject of that quality has at least this many years."""
         return float(stdtr(self.df, (self.years - years) / self.error))
 
 
 class Version(NamedTuple):
-    """What is known of a version; a row of ``versions.csv``."""
+    """The results on a version; a row of ``versions.csv``."""
 
     system: str
     version: str
     date: str
-    by: Literal["experts", "machine", "nobody"]  # who gives years
-    experience: float = np.nan  # NaN for a bound alone, and for nothing
+    by: Literal["experts", "machine", "nobody"]  # source of the years
+    experience: float = np.nan  # NaN for a bound alone, and without years
     low: float = np.nan  # of its interval
     high: float = np.nan  # infinite for a lower bound
     refused: str = ""  # why there are no years
@@ -85,15 +85,15 @@ class Version(NamedTuple):
 
 @dataclass(frozen=True)
 class TrackFindings:
-    """Versions of a system, by experts and between their sessions."""
+    """Versions of a system, ranked by experts and between their sessions."""
 
     study: Study
     run: Run
-    of: str  # the name that the versions share; the id of a version that names none
-    versions: tuple[Version, ...]  # by date if all have one, else as in the study file
-    calibrated: tuple[str, ...]  # those that both ranked
-    differences: Floats  # of these, years by experts less years by the machine, shape (V,)
-    newest: tuple[str, Tracked | None]  # the last version that experts have not ranked
+    of: str  # base name of the versions; the id of a version without one
+    versions: tuple[Version, ...]  # by date if all have one, else in file order
+    calibrated: tuple[str, ...]  # ranked by both
+    differences: Floats  # of these, years by experts minus years by the machine, shape (V,)
+    newest: tuple[str, Tracked | None]  # the last version without expert rankings
 
 
 def track(experts: Line, machine: Line, versions: tuple[Floats, Floats], new: float) -> Tracked:
@@ -118,7 +118,7 @@ def track(experts: Line, machine: Line, versions: tuple[Floats, Floats], new: fl
 
 
 def track_versions(study: Study, judge: str | None = None, of: str | None = None) -> TrackFindings:
-    """Give years to the versions that a machine judge alone ranked."""
+    """The years of versions that only a machine judge ranked."""
     judge = _chosen(study, "machines", "--machine", [m.id for m in study.spec.machines], judge)
     runs = (study.machines or {}).get(judge)
     if not runs:
@@ -126,7 +126,7 @@ def track_versions(study: Study, judge: str | None = None, of: str | None = None
     run, ranks = runs[-1], expert_ranks(study)
     if ranks is None:
         raise _mistake(study, "rankings", "versions are tracked by ranks of whole groups")
-    # Located among the people alone, so that versions do not move each other.
+    # Placed among the subjects alone, so that versions do not affect each other.
     people = [one.id for one in study.spec.subjects if one.id in ranks]
     h = _among(ranks, people).groupby("problem").mean().mean()
     shown = frozenset(solver for call in run.calls for solver in call.order)
@@ -172,7 +172,7 @@ def track_versions(study: Study, judge: str | None = None, of: str | None = None
 
 
 def _among(ranks: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
-    """Ranks among people alone: 1 + b for a person above b of them, 1 + b(S - 1)/S for others."""
+    """Ranks among subjects: 1 + b for a subject above b of them, 1 + b(S - 1)/S for others."""
     known = ranks[list(people)]
     size = known.notna().sum(axis=1)
     located = {
@@ -183,7 +183,7 @@ def _among(ranks: pd.DataFrame, people: Sequence[str]) -> pd.DataFrame:
 
 
 def _by_experts(row: Version, of: SystemEstimate) -> Version:
-    """The estimate that an analysis states first."""
+    """The leading estimate of an analysis."""
     if of.leads is None:
         reason = "the experts' rankings do not narrow its years down"
         return row._replace(by="nobody", refused=reason)
@@ -216,7 +216,7 @@ def _reasons(
     system: System,
     by_problem: pd.DataFrame,
 ) -> Iterator[str]:
-    """Why a machine judge can give a version no years; nothing where it can."""
+    """Why a machine judge cannot estimate a version's years; empty where it can."""
     if why := unusable(run):
         yield f"{run.judge} cannot be used: {why}"
     if run.blocked:
@@ -243,7 +243,7 @@ def _mistake(study: Study, key: str, message: str) -> QuemError:
 
 
 def _chosen(study: Study, key: str, option: str, names: Sequence[str], chosen: str | None) -> str:
-    """The name that is meant."""
+    """The selected base name."""
     known = list(dict.fromkeys(names))
     if chosen in known or (chosen is None and len(known) == 1):
         return chosen or known[0]
@@ -254,7 +254,7 @@ def _chosen(study: Study, key: str, option: str, names: Sequence[str], chosen: s
 
 
 def summary(findings: TrackFindings) -> str:
-    """What is known of the versions."""
+    """The versions in words."""
     judge, unit = findings.run.judge, findings.study.spec.experience_unit
     level = format_percent(findings.study.spec.analysis.level)
     lines = [f"Versions of {findings.of} in {findings.study.spec.title}", ""]
@@ -282,7 +282,7 @@ def summary(findings: TrackFindings) -> str:
 
 
 def course(findings: TrackFindings) -> Figure | None:
-    """Draw the versions by date, by experts black and by the machine red; None without years."""
+    """The versions by date, by experts in black and by the machine in red; None without years."""
     from quem.report.drawing import INK, SYSTEMS, one_axes, tidy, with_style
 
     table = pd.DataFrame(findings.versions)
@@ -301,7 +301,7 @@ def course(findings: TrackFindings) -> Figure | None:
             color = INK if one.by == "experts" else SYSTEMS[0]
             axes.plot([place] * 2, np.clip([one.low, one.high], low, high), color=color)
             axes.plot(place, one.experience, "D", color=color)
-            # An arrow where the interval has no end.
+            # An arrow for an open end.
             axes.plot(
                 place, high if one.high == np.inf else np.nan, "^", color=color, clip_on=False
             )

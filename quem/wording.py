@@ -1,4 +1,4 @@
-"""How numbers, lists and warnings are written for people, the same in every kind."""
+"""Formats of numbers, lists, and warnings, the same in every kind."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
 
     from quem.errors import StudyWarning
 
-# Of text on a terminal.
+# Width of text on a terminal.
 WIDTH = 96
 
-# Letters of a name in a figure.
+# Length of a name in a figure.
 _LONGEST_NAME = 22
-# Below this a score is 0 but for rounding.
+# Scores below this are rounding errors.
 _ZERO = 1e-12
 
 
 def format_count(count: int, noun: str) -> str:
-    """Write a count with its noun: "1 judge", "1,260 judges", "2 queries"."""
+    """A count with its noun: "1 judge", "1,260 judges", "2 queries"."""
     return f"{count:,} {noun if count == 1 else plural(noun)}"
 
 
 def plural(noun: str) -> str:
-    """Give the plural of a noun: "judges", "queries"."""
+    """The plural of a noun: "judges", "queries"."""
     if noun.endswith("y") and noun[-2:-1] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}s"
 
 
 def format_number(value: float, digits: int = 1) -> str:
-    """Write a number with a fixed number of decimals and a true minus; "–" for none."""
+    """A number with a fixed number of decimals and a true minus; "–" for NaN."""
     if not np.isfinite(value):
         return "–"
     text = f"{value:.{digits}f}"
@@ -45,10 +45,10 @@ def format_number(value: float, digits: int = 1) -> str:
 
 
 def measured(value: float, digits: int = 3, *, sign: bool = False) -> str:
-    """Write a score or a mean of scores to its precision: "0.812", "500", "0.00042", "0".
+    """A score or mean score to its precision: "0.812", "500", "0.00042", "0".
 
-    Counts have no decimals, numbers from 100 on have one at most, and numbers that the decimals
-    would make 0 have two significant digits; "–" for none.
+    Counts have no decimals, numbers from 100 have one at most, and numbers that would round to 0
+    have two significant digits; "–" for NaN.
     """
     size = abs(value)
     if not np.isfinite(value):
@@ -65,13 +65,13 @@ def measured(value: float, digits: int = 3, *, sign: bool = False) -> str:
 
 
 def format_signed(value: float, digits: int = 1) -> str:
-    """Write a difference, with its sign: "+1.2", "−0.3"; "–" for none."""
+    """A difference with its sign: "+1.2", "−0.3"; "–" for NaN."""
     text = format_number(value, digits)
     return f"+{text}" if value > 0 and text.strip("0.") else text
 
 
 def format_p(p: float) -> str:
-    """Write a p value: "p = .0035", "p < .0001"."""
+    """A p value: "p = .0035", "p < .0001"."""
     if not np.isfinite(p):
         return "p unknown"
     if p < 0.0001:  # noqa: PLR2004  no more is read off a p value
@@ -82,12 +82,12 @@ def format_p(p: float) -> str:
 
 
 def format_bare_p(p: float) -> str:
-    """Write a p value for a table: ".0035", "< .0001"; "–" for none."""
+    """A p value for a table: ".0035", "< .0001"; "–" for NaN."""
     return format_p(p).removeprefix("p ").removeprefix("= ") if np.isfinite(p) else "–"
 
 
 def format_probability(p: float) -> str:
-    """Write a probability as a percentage that is never rounded to certainty."""
+    """A probability as a percentage that is never rounded to certainty."""
     if p < 0.005:  # noqa: PLR2004  rounds to 0
         return "<1%"
     if p > 0.995:  # noqa: PLR2004  rounds to 100
@@ -96,12 +96,12 @@ def format_probability(p: float) -> str:
 
 
 def format_percent(share: float) -> str:
-    """Write a share as a percentage, with decimals only where it has some: "95%"."""
+    """A share as a percentage, with decimals only if it has some: "95%"."""
     return f"{100 * share:.10g}%"
 
 
 def format_interval(interval: tuple[float, float], digits: int = 1) -> str:
-    """Write an interval: "3.6 to 10.9"; "unbounded" where it has no ends."""
+    """An interval: "3.6 to 10.9"; "unbounded" without ends."""
     low, high = interval
     if not (np.isfinite(low) and np.isfinite(high)):
         return "unbounded"
@@ -109,7 +109,7 @@ def format_interval(interval: tuple[float, float], digits: int = 1) -> str:
 
 
 def join_words(words: Iterable[str], most: int = 6) -> str:
-    """List words as a sentence does: "a, b, and c", at most `most` of them."""
+    """A list of words in a sentence: "a, b, and c", at most `most` of them."""
     listed = list(words)
     if len(listed) > most:
         listed[most:] = [f"{len(listed) - most} more"]
@@ -120,14 +120,14 @@ def join_words(words: Iterable[str], most: int = 6) -> str:
 
 
 def wrap(text: str) -> list[str]:
-    """Break a line of a summary where it is too long, and indent it."""
+    """The indented lines of a wrapped line of a summary."""
     return textwrap.wrap(
         text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_long_words=False
     )
 
 
 def align_columns(rows: Sequence[Sequence[str]], words: Collection[int] = (0,)) -> list[str]:
-    """Lay rows out in columns: words to the left, all others to the right."""
+    """Rows in aligned columns: words left, all others right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -139,7 +139,7 @@ def align_columns(rows: Sequence[Sequence[str]], words: Collection[int] = (0,)) 
 
 
 def warnings_text(warnings: Sequence[StudyWarning]) -> str:
-    """Write warnings, each with its code."""
+    """Warnings with their codes."""
     lines = [format_count(len(warnings), "warning")]
     for warning in warnings:
         lines += wrap(f"{warning.code}: {warning.message}")
@@ -147,7 +147,7 @@ def warnings_text(warnings: Sequence[StudyWarning]) -> str:
 
 
 def short(name: str, longest: int = _LONGEST_NAME) -> str:
-    """Give a name that fits into a figure: shortened in the middle, so that a version survives."""
+    """A name that fits into a figure, shortened in the middle to keep a version."""
     if count_letters(name) <= longest:
         return name
     *_, last = name.rsplit(maxsplit=1)
@@ -159,11 +159,11 @@ def short(name: str, longest: int = _LONGEST_NAME) -> str:
 
 
 def count_letters(text: str) -> int:
-    """Count letters, Chinese and other wide ones as two."""
+    """The width of a text in letters; Chinese and other wide ones count as two."""
     return sum(2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-# In one step, so that nothing is escaped twice. Beyond ASCII, what pdfLaTeX has no letter for.
+# In one step, so that nothing is escaped twice. Beyond ASCII, characters that pdfLaTeX lacks.
 LATEX = str.maketrans(
     {
         **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -207,5 +207,5 @@ LATEX = str.maketrans(
 
 
 def latex_escaped(text: str) -> str:
-    """Write a text so that LaTeX prints it."""
+    """A text escaped for LaTeX."""
     return " ".join(text.split()).translate(LATEX)

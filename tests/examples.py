@@ -74,7 +74,7 @@ def write_study(folder: Path, study: object, **files: str | bytes) -> Path:
 
 
 def mistakes_of(path: Path, **settings: object) -> list[str]:
-    """What is wrong with a study or its analysis, with paths as from the study's folder."""
+    """Errors of a study or its analysis, with paths relative to the study folder."""
     with pytest.raises(QuemError) as caught:
         quem.analyze(quem.load_study(path), **settings)
     return [str(mistake).replace(f"{path.parent}/", "") for mistake in caught.value.mistakes]

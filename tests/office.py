@@ -18,7 +18,7 @@ _PACKAGES += ["fonts-liberation", "fonts-noto-cjk"]
 
 @cache
 def lacking_office() -> str:
-    """Say why documents cannot be converted here; nothing where they can.
+    """The reason why documents cannot be converted here, or "".
 
     Where root's apt-get is there, LibreOffice is installed, by one of several test processes.
     """

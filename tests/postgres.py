@@ -56,7 +56,7 @@ class Postgres:
 
 
 def running_postgres(settings: str = _SETTINGS) -> Iterator[Postgres]:
-    """Give the server that the environment names, or one that runs as long as it is needed."""
+    """The server named by the environment, or a temporary one."""
     if url := os.environ.get(VARIABLE):
         server = Postgres(url)
         yield server

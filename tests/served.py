@@ -126,7 +126,7 @@ class Served:
         lines = self.printed = []
         for line in self.process.stdout:
             lines.append(line.rstrip())
-            if line.startswith("Dashboard"):
+            if line.startswith("Dashboard") and not self.port:
                 self.port = int(line.partition("http://")[2].split(":")[1].split("/")[0])
             if len(lines) >= expected:
                 break
@@ -177,7 +177,7 @@ class Served:
         self.process = None
 
     def stored(self, judge: str, problem: str) -> dict[str, Any]:
-        """Give what the store holds of a ranking, in labels, with its revision."""
+        """A stored ranking in labels, with its revision."""
         study = read_study(self.study).id
         store = store_of(locate_database(self.study, self.database), study)
         assert store is not None
@@ -191,7 +191,7 @@ class Served:
 
 
 def number_of(answer: Mapping[str, Any]) -> int:
-    """Give the number of the revision that a page or an answer names."""
+    """The revision number in a page or response."""
     return int(str(answer["revision"]).partition("-")[0])
 
 
@@ -223,7 +223,7 @@ class Browserless:
         return self._opener.open(request, timeout=SECONDS)
 
     def group(self, gid: str) -> dict[str, Any]:
-        """Give the data that a ranking page carries for its script."""
+        """A ranking page's data for its script."""
         page = self.get(f"/judge/g/{gid}")
         match = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
         assert match, "no group-data in the page"
@@ -232,7 +232,7 @@ class Browserless:
         return data
 
     def groups(self) -> list[str]:
-        """Give the ids of the groups that the first page links to, in the judge's order."""
+        """Ids of the tasks linked from the first page, in the judge's order."""
         listed = self.get("/judge").partition('class="groups"')[2]
         return list(dict.fromkeys(re.findall(r"/judge/g/([\w-]+)", listed)))
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 access = Blueprint("access", __name__)
 
 _WEEK = 60 * 60 * 24 * 7
-# The link that a cookie stands for may end at any time before that.
+# Replacing or revoking the link ends the session earlier.
 _SECONDS: dict[Role, int] = {
     "organizer": 13 * _WEEK,
     "judge": 26 * _WEEK,
@@ -59,7 +59,7 @@ _NOTED = dt.timedelta(minutes=10)
 
 
 def site() -> Site:
-    """The site that the app serves: the same for all of a request, also if it is edited then."""
+    """The served site, fixed for the whole request even if the study is edited meanwhile."""
     if "site" not in g:
         g.site = current_app.extensions["quem"]
     current_site: Site = g.site
@@ -72,7 +72,7 @@ def _speak() -> None:
 
 
 def current_person(c: Session, role: Role) -> PersonRow:
-    """The person whose browser this is; answers 401 where nobody is signed in."""
+    """The signed-in person; responds 401 without a session."""
     person = _signed_in(c, role)
     if person is None:
         raise RefusedError("dashboard-lacking" if role == "organizer" else "link-lacking")
@@ -91,16 +91,16 @@ def held_session(role: Role) -> str:
 
 
 def admit() -> None:
-    """Let an organizer pass, as `flask.g.organizer`; answer 401 to everybody else."""
+    """Set `flask.g.organizer`; respond 401 to anyone who is not an organizer."""
     with site().store.read() as c:
         g.organizer = current_person(c, "organizer")
-    # A page that looks for news by itself is nobody's sign of life.
+    # Automatic refreshes do not count as use of the session.
     if request.method != "GET" or request.headers.get("Sec-Fetch-Dest") != "empty":
         _note_use(held_session("organizer"))
 
 
 def _note_use(session: str) -> None:
-    """Note now and then that an organizer uses their session."""
+    """Record the organizer's last activity, at most once per interval."""
     used: dict[str, dt.datetime] = current_app.extensions.setdefault("quem-used", {})
     at = now()
     if session not in used or at - used[session] >= _NOTED:
@@ -109,35 +109,35 @@ def _note_use(session: str) -> None:
 
 
 def note(what: Callable[[Session], None]) -> None:
-    """Store a note, unless the database is busy or full: no page waits or fails for it."""
+    """Write a record of activity, or skip it when the database is busy or full."""
     with suppress(OperationalError, UnavailableError), site().store.write(patience=0) as c:
         what(c)
 
 
 def note_visit(person: PersonRow) -> None:
-    """Note that a person is here, now and then."""
+    """Record the person's last visit, at most once per interval."""
     if not visited_recently(person):
         note(lambda c: record_visit(c, person))
 
 
 def lacks_consent(person: PersonRow) -> bool:
-    """Whether a person has yet to agree before they see a task."""
+    """Whether the person must still consent before seeing a task."""
     texts = site().solutions
     form = texts.consent if person.role == "judge" else texts.solving_consent
     return bool(form) and person.consented_at is None
 
 
 def state_of(c: Session, role: Role) -> str:
-    """Where the session of a role is: of judging, or of solving."""
+    """State of the role's session: judging or solving."""
     return status_of(c, site().id).state if role == "judge" else solving_state(c, site().id)
 
 
 def share(pages: Blueprint, role: Role, admitting: Container[str] = ()) -> None:
-    """Add what the pages of judges and of subjects share; some views admit by themselves."""
+    """Register the views shared by judges and subjects; some views authenticate on their own."""
 
     @pages.before_request
     def admit_sender() -> None:
-        """Nothing of a body is read before it is known whose it is."""
+        """Authenticate the sender before any of the body is read."""
         if role == "subject" and site().spec.solving is None:
             raise RefusedError("link-lacking")
         view = (request.endpoint or "").rpartition(".")[2]
@@ -147,14 +147,14 @@ def share(pages: Blueprint, role: Role, admitting: Container[str] = ()) -> None:
 
     @pages.post("/sign-out")
     def leave() -> Response:
-        """End this browser's session, and show how to return."""
+        """End this browser's session, and show the way back."""
         response = message_page("signed-out")
         log_out(response, role)
         return response
 
     @pages.post("/language")
     def language() -> Response:
-        """Keep the language that was chosen, and go back to the task or the first page."""
+        """Store the chosen language, and return to the task or the first page."""
         form, name = LanguageForm.read(), pages.name
         page = url_for(f"{name}.task", gid=form.gid) if form.gid else url_for(f"{name}.home")
         keep_language(form.language)
@@ -162,7 +162,7 @@ def share(pages: Blueprint, role: Role, admitting: Container[str] = ()) -> None:
 
     @pages.post("/consent")
     def give_consent() -> Response:
-        """Note that somebody takes part, or would rather not."""
+        """Record consent or refusal."""
         form = ConsentForm.read()
         with site().store.write() as c:
             person = current_person(c, role)
@@ -178,13 +178,13 @@ def require_not_closed(c: Session, role: Role) -> None:
 
 
 def acting() -> str:
-    """Who acts in a request that was admitted, as `quem.store.events.record` takes it."""
+    """The actor of an authenticated request, for `quem.store.events.record`."""
     return f"organizer:{g.organizer.id}"
 
 
 @access.get("/<any(j, p, d):path>/<token>")
 def enter(path: str, token: str) -> Response:
-    """Exchange a link for a cookie. Nothing is used up: scanners of mail come by too."""
+    """Exchange a link for a cookie. Links are reusable, since mail scanners open them too."""
     role = next(role for role, begins in PATHS.items() if begins == path)
     with site().store.read() as c:
         person = person_of_link(c, site().id, role, token)
@@ -194,6 +194,7 @@ def enter(path: str, token: str) -> Response:
         raise RefusedError("dashboard-ended" if role == "organizer" else "link-ended")
     page = "dashboard.setup.steps" if to_set_up else _HOMES[role]
     with site().store.write() as c:
+        sign_out(c, held_session(role))
         held = sign_in(c, person)
     gid = request.args.get("task") if role == "judge" else None
     response = redirect(url_for("judge.task", gid=gid) if gid else url_for(page), code=303)
@@ -203,7 +204,7 @@ def enter(path: str, token: str) -> Response:
 
 @access.get("/")
 def front() -> Response:
-    """Lead whoever has a cookie to where they belong."""
+    """Redirect a signed-in person to their start page."""
     with site().store.read() as c:
         if _signed_in(c, "organizer"):
             return redirect(url_for(_HOMES["organizer"]))
@@ -214,7 +215,7 @@ def front() -> Response:
 
 
 def log_out(response: Response, role: Role = "organizer") -> None:
-    """End a session, and take its cookie away from this browser; the link still works."""
+    """End the session and delete its cookie; the link keeps working."""
     with site().store.write() as c:
         sign_out(c, held_session(role))
     response.delete_cookie(_cookie(role), **_cookie_options())
@@ -226,13 +227,13 @@ def _cookie(role: Role, served: Site | None = None) -> str:
 
 
 def _cookie_options() -> dict[str, Any]:
-    """Where a cookie is sent, and that no script reads it."""
+    """Path and security attributes of a session cookie."""
     path = request.script_root or "/"
     return {"path": path, "httponly": True, "samesite": "Lax", "secure": request.is_secure}
 
 
 def sender(app: Flask, cookies: str) -> str:
-    """Who holds one of the cookies of a header, as a word; empty where nobody does."""
+    """Role and key of the person whose session a Cookie header has, or ""."""
     served: Site = app.extensions["quem"]
     held = parse_cookie(cookies)
     for role in ROLES:

@@ -32,12 +32,12 @@ from webjudge.study_edits import follow_edits
 if TYPE_CHECKING:
     from webjudge.site import Site
 
-# The key of the configuration that says how many bytes a request may have.
+# Configuration key of the limit of a request body, in bytes.
 LARGEST = "QUEM_LARGEST"
 
-# A group of 30 solutions with the longest comments on all of them.
+# Enough for 30 solutions, each with a comment of maximum length.
 _LARGEST_BODY = 1 << 20
-# How long a browser keeps the language that was chosen.
+# Lifetime of the language cookie.
 _KEPT = timedelta(weeks=26)
 
 
@@ -48,9 +48,9 @@ def create_app(
     url: str | None = None,
     listens: str = "",
 ) -> Flask:
-    """Make the app for a site."""
+    """Create the Flask app for a site."""
     app = Flask("webjudge", template_folder=str(resource("templates")), static_folder=None)
-    # A page and its scripts are of one version, whatever the browser kept of an earlier one.
+    # A version in the address keeps cached scripts from running on a newer page.
     app.add_url_rule(f"/static/{version()}/<path:filename>", "static", send_static)
     url = url.rstrip("/") if url else None
     app.config.update(
@@ -81,7 +81,7 @@ def create_app(
 
 
 def _prepare_templates(app: Flask) -> None:
-    """Let each request be answered in its language."""
+    """Set up Jinja with the translations of each request's language."""
     for code in LANGUAGES:
         translations(code)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
@@ -92,7 +92,7 @@ def _prepare_templates(app: Flask) -> None:
 
 
 def _healthz() -> tuple[str, dict[str, str]]:
-    """Say that app and database work."""
+    """Health check of app and database."""
     with site().store.read() as c:
         c.execute(text("SELECT 1"))
     return "ok", {"Content-Type": "text/plain; charset=utf-8"}

@@ -1,4 +1,4 @@
-"""What pages send, the models of JSON bodies and of forms, and what they get for it."""
+"""Models of JSON bodies and forms, and the responses to them."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ LongText = Annotated[Text, AfterValidator(_check_text)]
 
 
 class Body(BaseModel):
-    """The JSON object that a page's script sends."""
+    """Base model of JSON bodies."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
 
     @classmethod
     def read(cls) -> Self:
-        """Validate the body of this request."""
+        """Parse and validate the request body."""
         if not request.is_json:
             abort(415)
         try:
@@ -65,14 +65,14 @@ class Body(BaseModel):
 
 
 class TimeBody(Body):
-    """Working time, and for how long each letter was in view."""
+    """Working time, and viewing time per letter."""
 
     seconds: Seconds = 0.0
     views: dict[str, Seconds] = {}
 
 
 class ReopenBody(TimeBody):
-    """What a change was made from, and who makes it."""
+    """The revision that a change is based on, and the tab that makes it."""
 
     base: int | str
     client: Client
@@ -88,26 +88,26 @@ class SaveBody(ReopenBody):
 
 
 class CheckBody(Body):
-    """An answer to a problem."""
+    """A solution: text and files."""
 
     text: LongText
     files: Annotated[list[str], AfterValidator(_check_files)]
 
 
 class AnswerBody(SaveBody):
-    """A change of an answer."""
+    """A draft or submission of a solution."""
 
     state: CheckBody
 
 
 class PreviewBody(Body):
-    """A text that is to be shown as judges will see it."""
+    """Markdown to preview as judges see it."""
 
     text: LongText
 
 
 class ClockBody(Body):
-    """Whether the page of a problem is in view, paused, or left."""
+    """State of a problem's page: visible, paused, or left."""
 
     client: Client
     running: Literal["work", "pause", "away"]
@@ -115,20 +115,20 @@ class ClockBody(Body):
 
 
 def acknowledged(saved: Saved, after: str) -> Response:
-    """Say that a change is on the disk; behind a submission, with its receipt and the next page."""
+    """Confirm a stored change; after a submission, include the receipt and the next page."""
     at = saved.at.isoformat().replace("+00:00", "Z")
     answered = {"revision": saved.revision, "submitted": saved.is_ended, "saved_at": at}
     return jsonify(answered | ({"receipt": saved.receipt, "next": after} if after else {}))
 
 
 class Form(BaseModel):
-    """The fields of a form; a study's own questions are read by `webjudge.pages`."""
+    """Base model of forms; `webjudge.pages` reads the study's questions."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
     @classmethod
     def read(cls) -> Self:
-        """Validate the form of this request."""
+        """Parse and validate the submitted form."""
         try:
             return cls.model_validate(request.form.to_dict())
         except ValidationError:
@@ -136,20 +136,20 @@ class Form(BaseModel):
 
 
 class ConsentForm(Form):
-    """Whether somebody takes part."""
+    """Consent or refusal."""
 
     consent: Literal["yes", "no"] = "yes"
 
 
 class LanguageForm(Form):
-    """A language, and the task whose page was in another."""
+    """The chosen language, and the task to return to."""
 
     language: Annotated[str, AfterValidator(_check_language)]
     gid: str = ""
 
 
 class GuessForm(Form):
-    """A guess at who made the solution of a letter."""
+    """A guess whether a person or a system made a solution."""
 
     gid: str
     letter: str
@@ -157,7 +157,7 @@ class GuessForm(Form):
 
 
 class ExperienceForm(Form):
-    """The experience of somebody who solves, in the study's unit."""
+    """A subject's experience, in the study's unit."""
 
     experience: Annotated[
         float, Field(ge=0, le=80), BeforeValidator(lambda text: text.strip().replace(",", "."))

@@ -1,4 +1,4 @@
-"""Documents that change while the server runs: converted beside the requests."""
+"""Background conversion of documents that change while the server runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEY = "documents"
 
 
 class Documents:
-    """Converts what is new; until then judges read that a part cannot be displayed."""
+    """Converts changed documents; until then judges read that a part cannot be displayed."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -22,11 +22,11 @@ class Documents:
         self._files = [file for solution in site.solutions for file in solution.files]
 
     def look(self) -> None:
-        """Begin to convert what has changed, unless that is under way."""
+        """Start converting changed documents, unless a conversion is running."""
         if self._thread and self._thread.is_alive():
             return
         if await_conversion(self._files):
-            # LibreOffice takes seconds, for which nothing else is to wait.
+            # LibreOffice takes seconds and must not block other requests.
             self._thread = Thread(target=self._convert, name=_KEY, daemon=True)
             self._thread.start()
 

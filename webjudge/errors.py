@@ -1,4 +1,4 @@
-"""Every refusal and error is a clear answer: JSON for a page's script, a page for people."""
+"""Responses to refusals and errors: JSON for scripts, a page for people."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from flask import Flask, Response
 
 _log = logging.getLogger("webjudge")
-_QUIET_SECONDS = 60  # in which a trouble of the database is not logged again
+_QUIET_SECONDS = 60  # between log entries of the same database error
 _OWN_WORDS = (400, 401, 403, 404, 409, 422)
-# Of each refusal the status, and the error that a page's script is told; `judge/sentences.txt` has
-# its words. What is not here is a status.
+# Status and error code of each refusal; `judge/sentences.txt` has
+# the texts. Other errors use their status as code.
 _REFUSALS: dict[str | int, tuple[int, str]] = {
     **{code: (409, code) for code in ("stale", "layout", "gone", "unanswered", "elsewhere")},
     **{code: (403, code) for code in ("closed", "paused", "submitted", "ended")},
@@ -67,7 +67,7 @@ _CODES: dict[type[Exception], str | int] = {
 
 
 class RefusedError(Exception):
-    """Something is not done; the details go to the page's script and into the sentence."""
+    """A refused request; the details go to the script and into the text."""
 
     def __init__(self, code: str, **details: object) -> None:
         super().__init__(code)
@@ -75,17 +75,17 @@ class RefusedError(Exception):
 
 
 def answer_errors(app: Flask) -> None:
-    """Answer all errors in words, never with a traceback."""
+    """Register handlers that never show a traceback."""
     app.register_error_handler(Exception, answer)
 
 
 def go(endpoint: str, **values: Any) -> NoReturn:  # noqa: ANN401  parts of a URL
-    """Leave a view for another page."""
+    """Abort with a redirect."""
     abort(redirect(url_for(endpoint, **values), code=303))
 
 
 def message_page(code: str | int, status: int = 200, own: str = "", **details: object) -> Response:
-    """Render the page of a sentence."""
+    """Render a message from `judge/sentences.txt`."""
     study = {"title": current_app.extensions["quem"].spec.title}
     text = own or _sentence(code, details)
     values = {"study": study, "code": code, "status": status, "text": text, "notice": None}
@@ -97,12 +97,12 @@ def _sentence(code: str | int, details: dict[str, object]) -> str:
 
 
 def answer(error: Exception) -> Response:
-    """Answer why something was not done."""
+    """Build the response to an error."""
     details = error.details if isinstance(error, RefusedError) else {}
     code, own = _code(error), ""
     status, kind = _REFUSALS.get(code) or (int(code), "invalid")
     if isinstance(error, HTTPException) and code in _OWN_WORDS:
-        # Werkzeug's own sentences speak of URLs and servers; ours are told by how they are written.
+        # Use a description only if it is ours and not Werkzeug's default.
         own = (error.description or "") if error.description != type(error).description else ""
     elif code in (503, "lost"):
         _note_trouble(error)
@@ -129,10 +129,10 @@ def _code(error: Exception) -> str | int:
 
 
 def _note_trouble(error: Exception) -> None:
-    """Log a trouble of the database, each kind once in a while."""
+    """Log a database error, at most once per kind and interval."""
     orig, last = getattr(error, "orig", error), current_app.extensions["quem"].reported
     reason = " ".join(str(getattr(error, "reason", orig)).split())
-    # While PostgreSQL restarts one request hears this of it and the next that.
+    # While PostgreSQL restarts, requests fail with different errors.
     is_away = (getattr(orig, "sqlstate", reason) or "57").startswith("57")
     kind = "away" if is_away else reason
     if monotonic() - last.get(kind, -_QUIET_SECONDS) >= _QUIET_SECONDS:

@@ -1,4 +1,4 @@
-"""Files of solutions as they are sent: cleaned, under names that reveal nothing."""
+"""Files of solutions as sent: cleaned, under names that do not identify solvers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def file_token(site: Site, gid: str, file: SolutionFile) -> str:
-    """What names a file in addresses: a keyed hash of its bytes.
+    """File name in addresses: a keyed hash of the bytes.
 
     So an address never leads to other bytes, and a picture that a browser kept can never appear
     under another letter. It is another one for each judge and group.
@@ -47,7 +47,7 @@ def send_one(
     token: str,
     page: int | None = None,
 ) -> Response:
-    """Send one of some files."""
+    """Send the file that has a token."""
     kinds = ("image",) if page is None else PAGED
     matches = (
         (name, file)
@@ -64,20 +64,20 @@ def send_one(
     except QuemError:
         raise RefusedError("file-lost") from None
     if file_token(site, gid, file) != token:
-        abort(404)  # it changed while it was read
+        abort(404)  # changed since the page was rendered
     response = make_response(body)
     response.content_type = mimetype
     name += "" if page is None else f"-{page}"
     ending = mimetype.rpartition("/")[2]
     response.headers["Content-Disposition"] = f'inline; filename="{name}.{ending}"'
-    # Neither an ETag nor a date: both are the same for all judges, or tell when it was made.
+    # No ETag or date: they would be equal for all judges, or show when the file was made.
     response.headers["Cache-Control"] = "private, max-age=31536000, immutable"
     response.headers["Content-Security-Policy"] = policy(sandbox="")
     return response
 
 
 def _files(site: Site, task: TaskRow) -> Iterator[tuple[str, SolutionFile]]:
-    """Each file that a task shows, with what it is called when it is saved."""
+    """The files that a task shows, with their download names."""
     for letter, solver in task.layout.solvers.items() if task.layout else ():
         solution = site.solution(task.problem, solver)
         for number, file in enumerate(solution.files if solution else (), 1):

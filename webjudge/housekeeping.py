@@ -1,4 +1,4 @@
-"""What a running server does beside answering: at its start, every so often, and at its stop."""
+"""Background jobs of a running server, with a first run at its start and a last at its stop."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 _log = logging.getLogger("webjudge")
 _CHECKPOINT_SECONDS = 60
 _DOCUMENT_SECONDS = 20
-# An upload that nothing was added to for so long has failed.
+# Uploads without new data for this long have failed.
 _UPLOAD_SECONDS = 3600
-_STOP_SECONDS = 30  # for a job that is running when the server stops
+_STOP_SECONDS = 30  # to wait for a running job when the server stops
 
 
 @dataclass(frozen=True)
 class Job:
-    """Something that is done again and again."""
+    """A periodic job."""
 
-    name: str  # for the log, and the key of its failure in `Site.troubles`
-    seconds: float  # between the end of one run and the next
-    # Takes nothing. What it raises is logged and shown on the dashboard until a later run succeeds.
+    name: str  # in the log, and key of its failure in `Site.troubles`
+    seconds: float  # seconds between the end of a run and the next start
+    # Exceptions are logged, and shown on the dashboard until a run succeeds.
     work: Callable[[], object]
 
 
 class Housekeeping:
-    """A thread that does the jobs of one server: each at the start, every so often, at the stop."""
+    """Thread that runs a server's jobs at the start, periodically, and at the stop."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -54,12 +54,12 @@ class Housekeeping:
         self.jobs.append(Job(name, seconds, work))
 
     def start(self) -> Self:
-        """Begin, in a separate thread."""
+        """Start the thread."""
         self._thread.start()
         return self
 
     def stop(self) -> None:
-        """End: wait for the job that is running, then do each job once more."""
+        """Wait for the running job, run each job once more, and stop."""
         self._stopping.set()
         self._thread.join(_STOP_SECONDS)
         if self._thread.is_alive():

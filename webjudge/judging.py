@@ -1,4 +1,4 @@
-"""The judge's pages, and what the ranking page sends."""
+"""The judge's pages, and the requests of the ranking page."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
 
 
 judge = Blueprint("judge", __name__, url_prefix="/judge")
-# Who saves is found with what they save.
+# These requests find the judge in the transaction that saves.
 share(judge, "judge", admitting=("state", "reopen", "time"))
 
 _MOST_TRIES = 3
@@ -81,7 +81,7 @@ _REOPEN: Kind = "reopen"
 
 @judge.get("")
 def home() -> str:
-    """Show briefing, consent and the list of tasks."""
+    """Show briefing, consent, and the list of tasks."""
     with site().store.read() as c:
         person = current_person(c, "judge")
         waits, area = lacks_consent(person), _area(c)
@@ -90,7 +90,7 @@ def home() -> str:
         for task, ballot in zip(tasks, ballots, strict=True):
             if ballot.head and not ballot.is_complete:
                 task["ranked"] = _placed(c, ballot)
-    # Of who declined, nothing is stored besides.
+    # No visit is stored for a judge who declined.
     if not (waits and person.declined_at):
         note_visit(person)
     return render_template("judge/welcome.html", **judge_page(site(), area, tasks, person))
@@ -119,7 +119,7 @@ def task(gid: str) -> AnyResponse | str:
 def _laid_out_page(
     c: Session, area: Area, ballot: TaskRow, group: Group, tasks: list[dict[str, Any]]
 ) -> str:
-    """Make a page of just what the ballot's layout says, also where files change meanwhile."""
+    """Render exactly the contents in the ballot's layout, even if files change meanwhile."""
     contents = site().contents(group)
     for _ in range(_MOST_TRIES):
         if _is_outdated(ballot, contents, area.state):
@@ -144,7 +144,7 @@ def state(gid: str) -> Response:
 
 @judge.post("/g/<gid>/reopen")
 def reopen(gid: str) -> Response:
-    """Open a submitted ranking again."""
+    """Reopen a submitted ranking."""
     return _save(gid, ReopenBody)
 
 
@@ -161,7 +161,7 @@ def time(gid: str) -> tuple[str, int]:
 
 @judge.get("/g/<gid>/solution/<version>")
 def solution(gid: str, version: str) -> str:
-    """Show one solution, for a page that was too small for all."""
+    """Send a solution that the page left out for its size."""
     with site().store.read() as c:
         ballot = task_of(c, current_person(c, "judge").key, gid)
         area = _area(c)
@@ -172,7 +172,7 @@ def solution(gid: str, version: str) -> str:
 @judge.get("/g/<gid>/file/<token>")
 @judge.get("/g/<gid>/file/<token>/<int:page>")
 def file(gid: str, token: str, page: int | None = None) -> AnyResponse:
-    """Send a file of a solution or of the statement, cleaned."""
+    """Send a cleaned file of a solution or the statement."""
     with site().store.read() as c:
         ballot = task_of(c, current_person(c, "judge").key, gid)
     return send_file(site(), ballot, token, page)
@@ -198,7 +198,7 @@ def done() -> str:
 
 @judge.get("/makers")
 def makers() -> str:
-    """Ask who made a solution, one after another, once all is submitted."""
+    """After the last submission, ask who made each of some solutions."""
     with site().store.read() as c:
         person, area, ballots = _admitted(c)
         count, left = _makers(c, person, ballots)
@@ -213,7 +213,7 @@ def makers() -> str:
 
 @judge.post("/makers")
 def guess_maker() -> AnyResponse:
-    """Keep a guess at who made a solution, or that the judge does not want to guess."""
+    """Store a guess at who made a solution, or that the judge skipped it."""
     form = GuessForm.read()
     with site().store.write() as c:
         person = current_person(c, "judge")
@@ -228,7 +228,7 @@ def guess_maker() -> AnyResponse:
 
 @judge.post("/answers")
 def answer_at_the_end() -> AnyResponse:
-    """Keep what the judge answered on the page of thanks."""
+    """Store the answers on the page of thanks."""
     questions = asked_at_the_end(site())
     answers = read_answers(questions, request.form)
     with site().store.write() as c:
@@ -242,7 +242,7 @@ def answer_at_the_end() -> AnyResponse:
 
 @judge.get("/receipts.txt")
 def receipts_text() -> Response:
-    """Send all receipts as a text to be kept."""
+    """Send the judge's receipts as a text file."""
     with site().store.read() as c:
         person, area, ballots = _admitted(c)
         tasks = listed(site(), area, ballots, receipts_of(c, person.key))
@@ -257,7 +257,7 @@ def _area(c: Session) -> Area:
 
 
 def _admitted(c: Session) -> tuple[PersonRow, Area, list[TaskRow]]:
-    """The judge, where they are, and their ballots; leads to the consent that is lacking."""
+    """The judge, the study's state, and the judge's ballots; redirects if consent is missing."""
     person = current_person(c, "judge")
     if lacks_consent(person):
         go("judge.home")
@@ -265,7 +265,7 @@ def _admitted(c: Session) -> tuple[PersonRow, Area, list[TaskRow]]:
 
 
 def _placed(c: Session, ballot: TaskRow) -> tuple[int, int]:
-    """Count the solutions of a ballot that have a place, and all of them."""
+    """Numbers of ranked and of all solutions of a ballot."""
     state = current_state(c, ballot)
     return sum(map(len, state.ranked)), len(_letters(ballot))
 
@@ -300,7 +300,7 @@ def _save(gid: str, sends: type[SaveBody | ReopenBody]) -> Response:
         with site().store.read() as c:
             raise RefusedError("paused", until=_area(c).until) from None
     except IntegrityError:
-        # Two writers at the same moment: the page asks again, and one of them is told.
+        # Two tabs saved at the same moment: the page asks again, and one gets a conflict.
         raise RefusedError("conflict") from None
     return acknowledged(saved, after)
 
@@ -310,20 +310,20 @@ def _other_layout(ballot: TaskRow) -> RefusedError:
 
 
 def _with_layout(ballot: TaskRow, life: str) -> TaskRow:
-    """Bring the layout of a ballot up to date."""
+    """Update a ballot's layout to the current solutions."""
     group = site().plan.find(ballot)
     if group is None:
         raise RefusedError("gone")
     contents = site().contents(group)
     if _is_outdated(ballot, contents, life):
-        # What cannot be read cannot be shown either: the layout stays as it is.
+        # Unreadable solutions cannot be shown: keep the layout.
         with suppress(MissingSolutionError), site().store.write() as c:
             return assign_labels(c, ballot, contents)
     return ballot
 
 
 def _change(body: SaveBody | ReopenBody, layout: Layout) -> Change:
-    """The change that a page sends that shows a layout, with the state of solvers."""
+    """Translate a page's change from letters of its layout to solvers."""
     state, kind = State(), _REOPEN
     if isinstance(body, SaveBody):
         state, kind = _state(body, layout), "submit" if body.submit else "save"
@@ -345,7 +345,7 @@ def _state(body: SaveBody, layout: Layout) -> State:
 
 
 def _is_by_grades(state: State) -> bool:
-    """Whether each tie group has one grade, the highest first, where judges grade."""
+    """Whether tie groups are in descending order of grade, one grade each."""
     if not site().spec.labels:
         return True
     given = state.answers.get(GRADE, {})
@@ -360,9 +360,9 @@ def _is_by_grades(state: State) -> bool:
 
 
 def _is_answered(state: State) -> bool:
-    """Whether a ranking answers every question that has to be answered.
+    """Whether a ranking has all required answers.
 
-    Questions on solutions and on places are about those that have a place.
+    Questions on solutions and placements apply to ranked solutions only.
     """
     placed = [name for group in state.ranked for name in group]
     for question in site().spec.questions:
@@ -379,19 +379,19 @@ def _is_answered(state: State) -> bool:
 
 
 def _views(ballot: TaskRow, body: TimeBody) -> dict[str, float]:
-    """For how long each solver's solution was in view, also on an earlier layout."""
+    """Viewing time per solver, including earlier layouts."""
     letters = ballot.letters
     if not body.views.keys() <= letters.keys():
         abort(422, "views must be of letters of this task")
     spent: defaultdict[str, float] = defaultdict(float)
     for letter, seconds in body.views.items():
-        # A solver whose solution changed has had several letters.
+        # A changed solution gets a new letter, so a solver may have several.
         spent[letters[letter]] += seconds
     return spent
 
 
 def _is_outdated(ballot: TaskRow, contents: Contents, life: str) -> bool:
-    """Whether a ballot is to be given the letters of what is there now."""
+    """Whether a ballot needs a new layout."""
     return not (life == "closed" and ballot.layout) and needs_labels(ballot, contents)
 
 
@@ -402,7 +402,7 @@ def _mine(c: Session, person: PersonRow) -> list[TaskRow]:
 
 
 def _dealt(c: Session, person: PersonRow) -> list[TaskRow]:
-    """A judge's ballots, dealt now where the study has some that they lack."""
+    """A judge's ballots; assigns missing ones."""
     plan, tasks = site().plan, tasks_of(c, person.key)
     if not is_assigned(plan, tasks):
         with site().store.write() as writer:
@@ -414,9 +414,9 @@ def _dealt(c: Session, person: PersonRow) -> list[TaskRow]:
 def _makers(
     c: Session, person: PersonRow, ballots: Sequence[TaskRow]
 ) -> tuple[int, list[tuple[TaskRow, str]]]:
-    """How many solutions' makers the judge is to guess, and those solutions that are left.
+    """Number of solutions in the guessing task, and those still without a guess.
 
-    Drawn of those that they placed by the study's secret, so they are the same each time.
+    They are sampled from the judge's ranked solutions with the study's secret as the seed.
     """
     is_asked = site().spec.judging.ask_maker and _area(c).state in ("trial", "open")
     counting = [ballot for ballot in ballots if not ballot.practice]
@@ -431,7 +431,7 @@ def _makers(
     }
     by_chance = sorted(placed, key=lambda one: keyed(site().secret, "maker", person.id, *one))
     drawn, guessed = by_chance[:MOST_MAKERS], guessed_makers(c, person)
-    # Whoever skipped the rest is not asked again.
+    # A judge who skipped the rest is not asked again.
     left = [] if guessed is None else [one for one in drawn if one not in guessed]
     return len(drawn), [(placed[one], one[1]) for one in left]
 
@@ -445,7 +445,7 @@ def _planned(ballots: list[TaskRow], gid: str) -> tuple[TaskRow, Group]:
 
 
 def _desk(gid: str) -> tuple[PersonRow, str, TaskRow]:
-    """The judge whose browser this is, the study's state, and one of their ballots."""
+    """The signed-in judge, the study's state, and one of the judge's ballots."""
     with site().store.read() as c:
         desk = desk_of_session(c, site().id, held_session("judge"), gid)
     if desk is None:
@@ -457,5 +457,5 @@ def _desk(gid: str) -> tuple[PersonRow, str, TaskRow]:
 
 
 def _letters(ballot: TaskRow) -> dict[str, str]:
-    """Solver to letter."""
+    """Map solvers to letters."""
     return ballot.layout.letters if ballot.layout else {}

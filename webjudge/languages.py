@@ -1,4 +1,4 @@
-"""Languages of judges' pages: which one a request is answered in, its texts, and its dates."""
+"""Languages of judges' pages: negotiation, translations, and dates."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ENGLISH: Final = "en"
 FOLDER = Path(__file__).with_name("locales")
-# By what `lang` in HTML and `quem.studyfile.models.LanguageCode` call them.
+# Keys are values of `lang` in HTML and of `quem.studyfile.models.LanguageCode`.
 LANGUAGES = {
     ENGLISH: "English",
     "de": "Deutsch",
@@ -35,10 +35,10 @@ LANGUAGES = {
     "ja": "日本語",
     "zh-Hans": "简体中文",
 }
-# Those of which a native reader has read all texts.
+# Reviewed by a native reader.
 READ = (ENGLISH,)
 _FROM_THE_RIGHT = ("ar", "fa", "he", "ur")
-# What browsers call Simplified Chinese.
+# Browsers' codes of Simplified Chinese.
 _SIMPLIFIED = ("zh-CN", "zh-SG", "zh-Hans-CN", "zh-Hans-SG")
 _PREVIEW = "/dashboard/preview"
 # Their pages are in English.
@@ -50,7 +50,7 @@ spoken = _spoken.get
 
 @contextmanager
 def speaking(code: str) -> Iterator[None]:
-    """Answer in another language for a while, such as a letter that a page shows."""
+    """Switch the language temporarily, for example for a letter that a page shows."""
     before = _spoken.set(code)
     try:
         yield
@@ -59,7 +59,7 @@ def speaking(code: str) -> Iterator[None]:
 
 
 def choose_language(site: Site, person: PersonRow | None = None) -> None:
-    """Choose the language of a request: the reader's choice, then what is known of them."""
+    """Set the language: the reader's choice, else the person's, the browser's, or the study's."""
     _spoken.set(_chosen(site, person))
 
 
@@ -75,13 +75,13 @@ def _chosen(site: Site, person: PersonRow | None) -> str:
 
 
 def keep_language(code: str) -> None:
-    """Keep a language that somebody chose in their browser."""
+    """Store the chosen language in a cookie."""
     session.permanent = True
     session["language"] = code
 
 
 def accepted(wanted: LanguageAccept) -> str | None:
-    """The language that somebody reads best; a region does not matter, a script does."""
+    """Best match for an Accept-Language header; ignores regions, respects scripts."""
     for tag, quality in wanted:
         best = LanguageAccept([(tag, quality)]).best_match([*LANGUAGES, *_SIMPLIFIED])
         if best and tag != "*":
@@ -90,7 +90,7 @@ def accepted(wanted: LanguageAccept) -> str | None:
 
 
 def language_values() -> dict[str, Any]:
-    """What every template takes: the language of the page, the others, and the texts of scripts."""
+    """Template values: the page's language, the other languages, and the scripts' texts."""
     current = spoken()
     return {
         "language": current,
@@ -118,44 +118,44 @@ def translations(code: str) -> NullTranslations:
 
 @cache
 def _words(code: str) -> Markup:
-    """The texts of scripts as JSON, as ``static/words.js`` reads it; empty in English."""
+    """Translations of the scripts as JSON for ``static/words.js``; empty for English."""
     if code == ENGLISH:
         return Markup()
     return htmlsafe_json_dumps(json.loads((FOLDER / f"{code}.json").read_text(encoding="utf-8")))
 
 
 def gettext(text: str, **values: object) -> str:
-    """Translate a text, and fill in values."""
+    """Translate a text and interpolate values."""
     translated = translations(spoken()).gettext(text)
     return translated % values if values else translated
 
 
 def ngettext(one: str, several: str, num: int, **values: object) -> str:
-    """Translate a text for one or for several, and fill in values and the number, ``num``.
+    """Translate a singular or plural text and interpolate values and ``num``.
 
-    Without values, places are left as they are.
+    Without values, placeholders stay unchanged.
     """
     text = translations(spoken()).ngettext(one, several, num)
     return text % {"num": num, **values} if values else text
 
 
 def marked(text: str) -> str:
-    """Mark a text that is translated where it is used."""
+    """Mark a text for extraction; it is translated on use."""
     return text
 
 
 def day(date: dt.date) -> str:
-    """Write a date as people say it."""
+    """Format a date with the month's name."""
     return _dates()[spoken()][date.month - 1].format(day=date.day, year=date.year)
 
 
 @cache
 def _dates() -> dict[str, list[str]]:
-    """How a day of each month is written, by language; the build takes it from CLDR."""
+    """Date formats per month and language, from CLDR at build time."""
     dates: dict[str, list[str]] = json.loads((FOLDER / "dates.json").read_text(encoding="utf-8"))
     return dates
 
 
 def moment(at: dt.datetime) -> str:
-    """Write a time in UTC."""
+    """Format a time in UTC."""
     return gettext("%(day)s, %(time)s UTC", day=day(at), time=f"{at:%H:%M}")

@@ -1,4 +1,4 @@
-"""What is written to people: invitations and reminders, each in their language."""
+"""Invitations and reminders, in the recipient's language."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from quem.store.models import LetterKind, LetterRow, PersonRow, Role
     from webjudge.site import Site
 
-# How long nobody is reminded to whom something was written: about a day.
+# Minimum time between two letters to a person: about a day.
 _APART = dt.timedelta(hours=20)
 _REPLACED = marked("This link replaces the one that we sent you, which no longer works.")
 _FOLDERS: dict[Role, str] = {"judge": "judge", "subject": "solve"}
@@ -28,29 +28,29 @@ _FOLDERS: dict[Role, str] = {"judge": "judge", "subject": "solve"}
 
 @dataclass(frozen=True)
 class Standing:
-    """How far a judge is, or a subject, and what was written to them."""
+    """Progress and letters of a judge or subject."""
 
     person: PersonRow
     # Tasks, without practice
     total: int
     submitted: int
-    started: bool  # whether one of them is begun
-    declined: bool  # whether they do not take part
-    is_open: bool = False  # whether their session is
+    started: bool  # whether a task is in progress
+    declined: bool  # whether they declined
+    is_open: bool = False  # whether their session is open
     letters: Mapping[str, LetterRow] = field(default_factory=dict)  # by kind
 
     def wants(self, kind: LetterKind) -> bool:
-        """Whether a letter helps: the study waits for them, and a reminder for their link."""
+        """Whether the study waits for the person; a reminder also needs a link."""
         is_gone = self.declined or self.person.erased_at or 0 < self.total <= self.submitted
         return not is_gone and (kind == "invitation" or (self.is_open and self.person.has_link))
 
     def may_get(self, kind: LetterKind) -> bool:
-        """Whether a letter can be sent, or sent again, and none is on its way."""
+        """Whether a letter can be sent or resent, and none is pending."""
         letter = self.letters.get(kind)
         return self.wants(kind) and (letter is None or letter.is_settled)
 
     def is_due(self, kind: LetterKind) -> bool:
-        """Whether somebody was never invited, or may be reminded: not twice within a day."""
+        """Whether the person was never invited, or may be reminded: at most once per day."""
         if not self.may_get(kind):
             return False
         if kind == "invitation":
@@ -60,14 +60,14 @@ class Standing:
 
     @property
     def mailed_at(self) -> dt.datetime | None:
-        """When the link that they have was mailed, unless it was replaced by hand since."""
+        """When the current link was mailed; None if it was replaced by hand since."""
         letter, linked_at = self.letters.get("invitation"), self.person.linked_at
         at = letter.sent_at if letter else None
         return at if at and linked_at and linked_at <= at else None
 
 
 class Written(NamedTuple):
-    """The text of a letter, and its language."""
+    """A letter's text and language."""
 
     subject: str
     text: str
@@ -83,7 +83,7 @@ def write_to(
     link: str = "",
     replaced: bool = False,
 ) -> Written:
-    """Write to a judge or a subject, in the language that the study file names."""
+    """Compose a letter to a judge or subject, in their language."""
     spec, person = site.spec, one.person
     language = site.language(person) or site.usual_language
     own = spec.invitation.text if (person.role, kind) == ("judge", "invitation") else ""
@@ -132,7 +132,7 @@ def write_to(
 
 @cache
 def _templates() -> Environment:
-    """The templates of letters, which are also written where no request is answered."""
+    """Templates of letters, usable outside requests."""
     environment = Environment(
         loader=FileSystemLoader(str(resource("templates"))),
         autoescape=select_autoescape(),

@@ -1,4 +1,4 @@
-"""The dashboard's letters: what became of each, and sending what is due."""
+"""Letters in the dashboard: delivery states, and sending due ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TROUBLES = ("mail-settings", "letters")  # of `Site.troubles`
 
 
 def letters_page(served: Site, role: Role = "judge") -> dict[str, Any]:
-    """What a page shows of the letters to people of a role."""
+    """Values of the page about letters to a role."""
     settings = _post().settings
     trouble = ""
     try:
@@ -59,7 +59,7 @@ def letters_page(served: Site, role: Role = "judge") -> dict[str, Any]:
 
 @mail.post("/<any(judge, subject):role>/<any(invitation, reminder):kind>s")
 def send(role: Role, kind: LetterKind) -> Response:
-    """Send what is due, to everybody of a role whose address is known, or to one of them."""
+    """Send due letters to everybody of a role with an address, or to one person."""
     served = site()
     _require_server(kind)
     if (role, kind) == ("judge", "invitation"):
@@ -80,7 +80,7 @@ def send(role: Role, kind: LetterKind) -> Response:
 
 @mail.post("/<message_id>/<any(arrived, again):choice>")
 def settle_letter(message_id: str, choice: Literal["arrived", "again"]) -> Response:
-    """Say that a letter arrived, or send it again: an invitation with a new link."""
+    """Mark a letter as arrived, or resend it; invitations get a new link."""
     with site().store.write() as c:
         letter = decide(c, site().id, message_id, choice, acting())
         person = c.get_one(PersonRow, letter.person_key)
@@ -93,7 +93,7 @@ def settle_letter(message_id: str, choice: Literal["arrived", "again"]) -> Respo
 
 
 def _require_server(kind: LetterKind) -> None:
-    """Refuse to send where there is no mail server, or links would work on this computer only."""
+    """Refuse without a mail server, or if links work only on this computer."""
     post = _post()
     if post.settings is None:
         raise QuemError(_NO_SERVER)

@@ -1,4 +1,4 @@
-"""To whom a letter is due, what is sent when it is, and a server's own sending."""
+"""Due letters, and sending them from a command or a running server."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 
 ROLES: tuple[Role, ...] = ("judge", "subject")
 POST = "quem-post"  # the key of an app's `Post` in its extensions
-_PATIENCE = 30.0  # seconds: what became of a letter has to be noted
+_PATIENCE = 30.0  # seconds: the outcome of a letter must be stored
 _LOOK_SECONDS = 20
 _STOP_SECONDS = 5
 _log = logging.getLogger("webjudge")
 
 
 def reach_of(base: str) -> Literal["computer", "network", "anywhere"]:
-    """Say from where links work that begin with an address, as far as the address shows it."""
+    """Reach of links with a base URL, as far as the URL shows it."""
     host = (urlsplit(base).hostname or "").rstrip(".")
     if host == "localhost" or host.endswith(".localhost"):
         return "computer"
     try:
-        # Also in short forms, such as 127.1.
+        # Includes short forms such as 127.1.
         address = ip_address(host if ":" in host else inet_aton(host))
     except (OSError, ValueError):
         return "anywhere" if "." in host and not host.endswith(".local") else "network"
@@ -58,14 +58,14 @@ def reach_of(base: str) -> Literal["computer", "network", "anywhere"]:
 
 
 def turn(c: Session, site: Site) -> Role:
-    """Say whose turn it is: people solve before judges rank."""
+    """The role to write to now: subjects solve before judges rank."""
     if site.spec.solving and solving_state(c, site.id) != "closed":
         return "subject"
     return "judge"
 
 
 def standings(c: Session, site: Site, role: Role, key: int | None = None) -> list[Standing]:
-    """Say how far everybody of a role is, or one of them; nobody before it is their turn."""
+    """Progress of a role's people, or of one person; empty before it is their turn."""
     letters: dict[int, dict[str, LetterRow]] = {}
     for letter in letters_of(c, site.id, role, key):
         letters.setdefault(letter.person_key, {})[letter.kind] = letter
@@ -98,7 +98,7 @@ def standings(c: Session, site: Site, role: Role, key: int | None = None) -> lis
 
 
 def total_of(site: Site, role: Role) -> int:
-    """How many tasks there are for each person of a role, without practice."""
+    """Number of tasks per person of a role, without practice."""
     if role == "judge":
         return len(site.plan.parts) + site.plan.repeat
     return len(_to_solve(site))
@@ -110,7 +110,7 @@ def _to_solve(site: Site) -> set[str]:
 
 
 class Sender:
-    """Sends the letters of a study that are due, each committed as tried before it leaves."""
+    """Sends a study's due letters, each committed as tried before the handover."""
 
     def __init__(self, site: Site, settings: MailSettings, base: str, actor: str) -> None:
         self._site, self._settings, self._base, self._actor = site, settings, base, actor
@@ -119,7 +119,7 @@ class Sender:
     def run(
         self, kinds: Collection[LetterKind] = KINDS, stop: threading.Event | None = None
     ) -> Iterator[LetterRow]:
-        """Send until nothing is due, or somebody says to stop; yields what became of each."""
+        """Send due letters until done or stopped; yield each outcome."""
         stop = stop or threading.Event()
         with closing(MailServer(self._settings)) as server:
             while not stop.is_set():
@@ -154,7 +154,7 @@ class Sender:
             return settle(c, letter, state, actor, reason)
 
     def _written(self, c: Session, one: Standing, letter: LetterRow) -> tuple[EmailMessage, str]:
-        """Write a letter; an invitation with a new link, whose token comes with it."""
+        """Compose a letter; an invitation comes with the token of its new link."""
         site, person, sender = self._site, one.person, self._settings.sender
         if (to := self._addresses.get((person.role, person.id))) is None:
             raise QuemError(f"there is no email address of {person.id}")
@@ -177,7 +177,7 @@ class Sender:
 
 
 class Post:
-    """Sends the letters of a running server: what organizers ask for."""
+    """Sends letters that organizers request on a running server."""
 
     def __init__(self, served: Callable[[], Site], base: str = "") -> None:
         self._served, self.base = served, base
@@ -186,7 +186,7 @@ class Post:
 
     @property
     def settings(self) -> MailSettings | None:
-        """The mail server; None where none is set, or the settings have mistakes."""
+        """The mail server; None if unset or invalid."""
         troubles = self._served().troubles
         try:
             settings = mail_settings()
@@ -197,17 +197,17 @@ class Post:
         return settings
 
     def keep(self, housekeeping: Housekeeping) -> None:
-        """Let a server's housekeeping look after the letters, before its start."""
+        """Register the job that sends letters; call before the housekeeping starts."""
         housekeeping.add("mail", _LOOK_SECONDS, self.look)
 
     def look(self) -> None:
-        """Send what is due, in a separate thread."""
+        """Send due letters in a separate thread."""
         site, settings = self._served(), self.settings
         with self._looking:
             is_sending = self._thread and self._thread.is_alive()
             if settings is None or is_sending or self._stopping.is_set():
                 return
-            # Where the address of links is not known yet, no link is mailed.
+            # Invitations need the base URL of links.
             kinds = KINDS if self.base else ("reminder",)
             with site.store.read() as c:
                 if not is_due(c, site.id, kinds):
@@ -223,14 +223,14 @@ class Post:
         except Exception as error:  # noqa: BLE001  whatever it is, the server goes on
             reason = str(error) if isinstance(error, QuemError) else type(error).__name__
             if site.troubles.get("letters") != reason:  # once, however often it is tried
-                # A traceback could hold addresses.
+                # A traceback could contain addresses.
                 _log.error("letters: %s", reason)
             site.troubles["letters"] = reason
         else:
             site.troubles.pop("letters", None)
 
     def stop(self) -> None:
-        """End, after the letter that is being sent, if the mail server answers soon."""
+        """Stop after the current letter, or after a timeout."""
         self._stopping.set()
         if self._thread:
             self._thread.join(_STOP_SECONDS)

@@ -1,4 +1,4 @@
-"""What the pages of judges and subjects show; a preview shows a judge's."""
+"""Template values of judges' and subjects' pages, and of previews."""
 
 from __future__ import annotations
 
@@ -35,30 +35,30 @@ if TYPE_CHECKING:
     from quem.studyfile.models import Question
     from webjudge.site import Site
 
-# Characters of solutions that come with the page; what is more comes when it is read.
+# Characters of solutions sent with a page; further ones are loaded on demand.
 _LARGEST_PAGE = 300_000
 MOST_MAKERS = 12
 
 
 @dataclass(frozen=True)
 class Area:
-    """Where pages are: a judge's, a subject's, or a preview of a judge's."""
+    """The part of the site that a page belongs to: judge, subject, or preview."""
 
     name: str  # the blueprint
     state: str  # of the session
-    until: str = ""  # until when a paused study is paused, as its organizer says it; may be empty
+    until: str = ""  # end of a pause, in the organizer's words; may be empty
 
     def url(self, page: str, /, **values: Any) -> str:  # noqa: ANN401  parts of a URL
-        """The address of a page."""
+        """URL of a page."""
         return url_for(f"{self.name}.{page}", **values)
 
     @property
     def is_preview(self) -> bool:
-        """Whether nothing is to be stored."""
+        """Whether this is a preview, which stores nothing."""
         return self.name == "preview"
 
     def page(self, site: Site, person: PersonRow | None = None) -> dict[str, Any]:
-        """What the template of every page takes."""
+        """Values of every page's template."""
         notice = "preview" if self.is_preview else self.state if self.state != "open" else ""
         contact = site.spec.organizer
         return {
@@ -70,7 +70,7 @@ class Area:
             "home_url": self.url("home"),
             "address": site.address(person) if person else "",
             "contact": contact,
-            # Of the last two words, which leaves titles out.
+            # From the last two words, to skip academic titles.
             "initials": "".join(word[0] for word in contact.name.split()[-2:]),
             "grading": bool(site.spec.labels),
         }
@@ -82,8 +82,8 @@ def listed(
     tasks: Sequence[TaskRow],
     receipts: Mapping[str, Receipt],
 ) -> list[dict[str, Any]]:
-    """A person's tasks for lists and navigation, in their order."""
-    # One address made, and the others of its kind: a judge has many tasks.
+    """A person's tasks in order, for lists and navigation."""
+    # Building one URL and replacing the id is faster than building each.
     pattern, number = area.url("task", gid="GID"), 0
     described = _solved if area.name == "solve" else _judged
     entries = []
@@ -96,7 +96,7 @@ def listed(
 
 
 def _judged(site: Site, area: Area, ballots: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
-    """Repeated tasks open after all others."""
+    """Repeat tasks open after all others."""
     open_repeats = area.is_preview or all(
         b.is_submitted for b in ballots if b.occasion == 1 and not b.practice
     )
@@ -112,19 +112,19 @@ def _judged(site: Site, area: Area, ballots: Sequence[TaskRow]) -> Iterator[dict
 
 
 def _solved(site: Site, _: Area, tasks: Sequence[TaskRow]) -> Iterator[dict[str, Any]]:
-    """Only the next problem opens, and what was opened before; its title is not told before."""
+    """Only the next problem and started ones open; later titles are hidden."""
     is_next = True
     for task in tasks:
         is_opened = task.opened_at is not None
         state = task.ended or ("started" if is_opened else "new")
         title = _title(site, task) * is_opened
         yield {"opens": is_opened or is_next, "title": title, "state": state, "ended": task.ended}
-        # Who wants to practices; the first problem that counts waits for nothing.
+        # Practice is optional: the first problem does not wait for it.
         is_next = is_next and (task.practice or task.ended is not None)
 
 
 def _parts(ballots: Sequence[TaskRow]) -> dict[tuple[str, int], tuple[int, int]]:
-    """Which part each block is of its problem, and of how many, where there are several."""
+    """Number of each block in its problem, and of blocks, for problems with several."""
     blocks: dict[str, list[int]] = {}
     for ballot in ballots:
         if ballot.occasion == 1 and not ballot.practice:
@@ -140,7 +140,7 @@ def _parts(ballots: Sequence[TaskRow]) -> dict[tuple[str, int], tuple[int, int]]
 def next_task(
     tasks: Sequence[dict[str, Any]], after: str = "", *, again: bool = True
 ) -> dict[str, Any] | None:
-    """The next task that counts and waits, behind another one and then from the first on."""
+    """The next unsubmitted task after a given one, wrapping around; practice is skipped."""
     gids = [task["gid"] for task in tasks]
     start = gids.index(after) + 1 if after in gids else 0
     waiting = (
@@ -152,8 +152,8 @@ def next_task(
 
 
 def next_url(area: Area, tasks: Sequence[dict[str, Any]], after: str) -> str:
-    """The next task that waits to be submitted, or the page of thanks."""
-    # In a preview nothing is submitted, so it does not begin again behind the last.
+    """URL of the next unsubmitted task, or of the page of thanks."""
+    # A preview submits nothing, so wrapping around would never end.
     task = next_task(tasks, after, again=not area.is_preview)
     return str(task["url"]) if task else area.url("done")
 
@@ -161,7 +161,7 @@ def next_url(area: Area, tasks: Sequence[dict[str, Any]], after: str) -> str:
 def home_page(
     site: Site, area: Area, tasks: list[dict[str, Any]], person: PersonRow | None = None
 ) -> dict[str, Any]:
-    """What the first page and the page of thanks show."""
+    """Values of the first page and the page of thanks."""
     texts, counting = site.solutions, [task for task in tasks if not task["practice"]]
     solves = area.name == "solve"
     briefing = texts.solving_briefing if solves else texts.briefing
@@ -179,7 +179,7 @@ def home_page(
         and not any(task["state"] in ("new", "started") for task in counting),
         "after": site.spec.judging.after,
         "after_host": urlsplit(site.spec.judging.after).netloc,
-        # The task whose submission led to this page.
+        # The task submitted just before this page.
         "just": next((t for t in tasks if t["gid"] == request.args.get("submitted")), None),
     }
 
@@ -187,7 +187,7 @@ def home_page(
 def judge_page(
     site: Site, area: Area, tasks: list[dict[str, Any]], judge: PersonRow | None = None
 ) -> dict[str, Any]:
-    """What a judge's first page and their page of thanks show."""
+    """Values of a judge's first page and page of thanks."""
     closing = judge.closing.values() if judge else ()
     return {
         **home_page(site, area, tasks, judge),
@@ -200,7 +200,7 @@ def judge_page(
 
 
 def page_text(sheet: Sheet | None, address: Callable[..., str] | None = None) -> Markup:
-    """A page of text in the reader's language, or as it is."""
+    """A text page in the reader's language, or the original."""
     translated = sheet and sheet.translations.get(spoken(), sheet)
     gone, _ = _phrases(spoken())
     return render_page_text(translated, address, gone=gone)
@@ -208,7 +208,7 @@ def page_text(sheet: Sheet | None, address: Callable[..., str] | None = None) ->
 
 @cache
 def _phrases(_language: str) -> tuple[str, Phrases]:
-    """The words in the place of a part that is gone, of formulas, and of further rows."""
+    """Placeholders for missing parts, formulas, and omitted rows."""
     return _phrase("gone"), Phrases(_phrase("formula"), partial(_phrase, "more"))
 
 
@@ -225,7 +225,7 @@ def group_page(
     contents: Mapping[str, Content | None],
     tasks: list[dict[str, Any]],
 ) -> dict[str, Any]:
-    """What the ranking page shows."""
+    """Values of the ranking page."""
     gid, layout = ballot.public_id, _layout(ballot)
     group = next(task for task in tasks if task["gid"] == gid)
     items = [_item(site, area, ballot, item, contents) for item in layout.items]
@@ -281,7 +281,7 @@ def _dialogs(
     language: str,  # noqa: ARG001
     labels: tuple[str, ...],
 ) -> Markup:
-    """The dialogs of the ranking page, which are the same for all tasks of a language."""
+    """The ranking page's dialogs, cached per language."""
     notice = "preview" if is_preview else None
     page = render_template("judge/dialogs.html", notice=notice, home_url=home_url, labels=labels)
     return Markup(page)  # noqa: S704  our own
@@ -294,7 +294,7 @@ def solution_alone(
     contents: Mapping[str, Content | None],
     version: str,
 ) -> str:
-    """One solution of a ranking page, or 404 where the task has no such one."""
+    """One solution of a ranking page; 404 if the task does not have it."""
     items = _layout(ballot).items if ballot.layout else ()
     named = {_name(site, ballot.public_id, item, item.digest): item for item in items}
     if version not in named:
@@ -311,7 +311,7 @@ def maker_page(
     contents: Mapping[str, Content | None],
     tasks: Sequence[dict[str, Any]],
 ) -> dict[str, Any]:
-    """What the page shows that asks who made a solution."""
+    """Values of the page that asks who made a solution."""
     item = next(one for one in _layout(ballot).items if one.solver == solver)
     return {
         **area.page(site),
@@ -326,14 +326,14 @@ def _layout(ballot: TaskRow) -> Layout:
 
 
 def _step(task: dict[str, Any], tasks: Sequence[dict[str, Any]]) -> str:
-    """Which of a judge's tasks it is."""
+    """Position of a task among the judge's tasks."""
     if task["practice"]:
         return gettext("Practice")
     return gettext("Task %(n)s of %(all)s", n=task["number"], all=tasks[-1]["number"])
 
 
 def _leave_out_late(items: Sequence[dict[str, Any]]) -> None:
-    """Leave out the texts that a page is too small for; it asks for them one by one."""
+    """Omit texts beyond the page's size limit; the script loads them one by one."""
     size = 0
     for item in items:
         size += item["size"]
@@ -342,7 +342,7 @@ def _leave_out_late(items: Sequence[dict[str, Any]]) -> None:
 
 
 def _tell_apart(items: Sequence[dict[str, Any]]) -> None:
-    """Name solutions that begin alike by the first words in which they differ."""
+    """Show solutions with equal beginnings by the first words that differ."""
     shares = _shares(tuple(item["beginning"] for item in items))
     for item, shared in zip(items, shares, strict=True):
         words = item["beginning"]
@@ -353,7 +353,7 @@ def _tell_apart(items: Sequence[dict[str, Any]]) -> None:
 
 @lru_cache(maxsize=256)
 def _shares(beginnings: tuple[tuple[str, ...], ...]) -> list[int]:
-    """With how many words each text begins like another one."""
+    """Length of each text's longest prefix shared with another text, in words."""
     return [
         max((_n_shared(one, other) for m, other in enumerate(beginnings) if m != n), default=0)
         for n, one in enumerate(beginnings)
@@ -361,7 +361,7 @@ def _shares(beginnings: tuple[tuple[str, ...], ...]) -> list[int]:
 
 
 def _n_shared(words: Sequence[str], others: Sequence[str]) -> int:
-    """Count the words with which two texts begin alike; 0 where they are the same."""
+    """Length of the common prefix in words; 0 for equal texts."""
     pairs = zip(words, others, strict=False)
     return (
         0 if words == others else sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
@@ -369,16 +369,16 @@ def _n_shared(words: Sequence[str], others: Sequence[str]) -> int:
 
 
 def _chance(site: Site, gid: str, solver: str) -> dict[str, Any]:
-    """Where a solution is while it is compared, and which of two middle groups it meets first.
+    """Random side of a solution in comparisons, and random choice between two middle groups.
 
-    By chance, so that neither side nor place goes with being new; fixed for a judge's task.
+    Independent of which solution is new; fixed for a judge's task.
     """
     side, lower = (int(keyed(site.secret, what, gid, solver), 16) & 1 for what in ("side", "lower"))
     return {"side": "right" if side else "left", "lower": bool(lower)}
 
 
 def _name(site: Site, gid: str, item: Item, digest: str) -> str:
-    """What shows a page that a solution is the same as on another page, and nothing else."""
+    """Opaque id with which a page recognizes a solution's content in another layout."""
     return keyed(site.secret, "content", gid, item.solver, digest)
 
 
@@ -389,7 +389,7 @@ def _item(
     item: Item,
     contents: Mapping[str, Content | None],
 ) -> dict[str, Any]:
-    """One solution under its letter: only what the layout says that it is."""
+    """A solution under its letter, with exactly the content in the layout."""
     solution = site.solution(ballot.problem, item.solver)
     content = contents.get(item.solver)
     gid, rendered = ballot.public_id, Rendered((), 0)
@@ -429,7 +429,7 @@ def statement(site: Site, area: Area, task: TaskRow) -> Markup:
 def _addresses(
     site: Site, area: Area, gid: str, files: Sequence[SolutionFile]
 ) -> Callable[..., str]:
-    """What makes the address of the n-th of some files, or of a page of it."""
+    """A function that returns the URL of the n-th file, or of one of its pages."""
 
     def address(n: int, page: int | None = None) -> str:
         return area.url("file", gid=gid, token=file_token(site, gid, files[n - 1]), page=page)
@@ -445,7 +445,7 @@ def _title(site: Site, task: TaskRow) -> str:
 
 
 def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
-    """Describe the questions that the ranking page asks."""
+    """The questions of the ranking page."""
     return [
         {
             "id": question.id,
@@ -463,12 +463,12 @@ def asked_on_tasks(site: Site) -> list[dict[str, Any]]:
 
 
 def asked_at_the_end(site: Site) -> tuple[Question, ...]:
-    """The questions that the page of thanks asks."""
+    """The questions of the page of thanks."""
     return tuple(q for q in site.spec.judging.questions if q.about == "study")
 
 
 def read_answers(questions: Sequence[Question], form: Mapping[str, str]) -> dict[str, str]:
-    """The answers in a form of the macro ``question_field``; what else is sent is left out."""
+    """Answers from a form with ``question_field`` macros; other fields are ignored."""
     answers = {}
     for number, question in enumerate(questions):
         text = form.get(f"question-{number}", "").replace("\0", "").strip()[:LONGEST_COMMENT]

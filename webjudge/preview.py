@@ -1,4 +1,4 @@
-"""Any page as a judge would see it, storing nothing."""
+"""Preview of judges' pages; stores nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _AREA = Area("preview", "open")
 
 @preview.url_defaults
 def _same_language(_: str, values: dict[str, Any]) -> None:
-    """Let all pages be in the language that one was asked for in."""
+    """Keep the requested language in all links of the preview."""
     if "language" in request.args:
         values.setdefault("language", request.args["language"])
 
@@ -50,7 +50,7 @@ def home() -> str:
 
 @preview.get("/makers")
 def makers() -> str:
-    """Show the page that asks who made a solution, with the first one."""
+    """Show the page that asks who made the first solution."""
     counting = [ballot for ballot in _ballots() if not ballot.practice and ballot.occasion == 1]
     if not counting:
         abort(404)
@@ -62,13 +62,13 @@ def makers() -> str:
 
 @preview.post("/makers")
 def guess_maker() -> AnyResponse:
-    """Go on to the page of thanks."""
+    """Redirect to the page of thanks."""
     return redirect(url_for("preview.done", guessed="yes"), code=303)
 
 
 @preview.get("/done")
 def done() -> str:
-    """Show the page of thanks, behind that which asks who made the solutions."""
+    """Show the page of thanks, which follows the guesses."""
     counting = [ballot for ballot in _ballots() if not ballot.practice]
     if site().spec.judging.ask_maker and counting and "guessed" not in request.args:
         go("preview.makers")
@@ -88,14 +88,14 @@ def task(gid: str) -> str:
 
 @preview.get("/g/<gid>/solution/<version>")
 def solution(gid: str, version: str) -> str:
-    """Show one solution, for a page that was too small for all."""
+    """Send a solution that the page left out for its size."""
     return solution_alone(site(), _AREA, _ballot(gid), {}, version)
 
 
 @preview.get("/g/<gid>/file/<token>")
 @preview.get("/g/<gid>/file/<token>/<int:page>")
 def file(gid: str, token: str, page: int | None = None) -> Response:
-    """Send a file of a solution or of the statement, cleaned."""
+    """Send a cleaned file of a solution or the statement."""
     return send_file(site(), _ballot(gid), token, page)
 
 
@@ -111,9 +111,9 @@ def _ballot(gid: str) -> TaskRow:
 
 
 def _ballots() -> list[TaskRow]:
-    """Ballots that no judge was dealt: the study's order, and an order of solutions that stays."""
+    """Sample ballots in the study's order, with a fixed order of solutions."""
     plan = site().plan
-    # The same blocks each time; nobody judges them.
+    # Deterministic blocks, for the preview only.
     rng, met = random.Random(0), PairCounts()  # noqa: S311
     parts = [part for group in plan.groups for part in plan.deal(group, met, rng)]
     groups = [(group, 1) for group in (*([plan.practice] if plan.practice else []), *parts)]

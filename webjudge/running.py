@@ -1,4 +1,4 @@
-"""Runs the app in waitress until a signal stops it."""
+"""Serve the app with waitress until a signal."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 _STOP_SECONDS = 5
 _LOOP_SECONDS = 1.0
-LARGEST_OF_STRANGERS = 1 << 16  # bytes of a body of whoever has no valid cookie
+LARGEST_OF_STRANGERS = 1 << 16  # limit of a body without a valid cookie, in bytes
 _DESCRIPTORS, _OWN_DESCRIPTORS = 4096, 100
 _MOST_CONNECTIONS = 1000
 
 
 class Server:
-    """A web server that listens once it is made, and answers in a ``with`` block."""
+    """A web server that listens when constructed and answers in a ``with`` block."""
 
     def __init__(
         self,
@@ -51,15 +51,15 @@ class Server:
             port=port,
             threads=THREADS,
             ident=None,
-            # A browser keeps about six connections, most of them idle: only many are too many.
+            # A browser keeps about six mostly idle connections, so the limit is high.
             connection_limit=_connections(),
             asyncore_use_poll=True,  # select() fails above descriptor 1,023
             channel_timeout=60,
             cleanup_interval=10,
             backlog=1024,
-            # The app believes one proxy's, and none without the option.
+            # The app trusts one proxy's headers if configured, else none.
             clear_untrusted_proxy_headers=not behind_proxy,
-            # It keeps what comes before the app sees it; the app says it in better words.
+            # The app has its own limit and message.
             max_request_body_size=2 * largest,
         )
         server.channel_class = type("Channel", (HTTPChannel,), {"parser_class": _parser(app)})
@@ -68,7 +68,7 @@ class Server:
         self.port = int(listens[0][1] if listens else server.effective_port)
 
     def __enter__(self) -> Self:
-        """Let signals say to stop, but not those that whoever started us had switched off."""
+        """Install the signal handlers, except for signals ignored by the parent process."""
         for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
             number = getattr(signal, name, None)
             if number and signal.getsignal(number) != signal.SIG_IGN:
@@ -76,14 +76,14 @@ class Server:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let signals mean again what they meant."""
+        """Restore the signal handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
     def run(self) -> int:
-        """Answer requests until a signal says to stop, which may have come already; gives it.
+        """Answer requests until a signal, which may have come already; return its number.
 
-        Then nothing new is accepted, and the requests that run are finished, for some seconds.
+        Then stop accepting, and wait a few seconds for running requests.
         """
         while not self._signals:
             self._loop(_LOOP_SECONDS)
@@ -110,7 +110,7 @@ class Server:
         for each in list(self._map.values()):
             if each.accepting:
                 each.accepting = False
-                # Its trigger is still needed: requests that end wake the loop by it.
+                # Keep its trigger: finished requests wake the loop through it.
                 wasyncore.dispatcher.close(each)
         while monotonic() < until and any(map(_is_busy, self._map.values())):
             self._loop(0.05)
@@ -120,7 +120,7 @@ class Server:
 
 
 def _parser(app: Flask) -> type[HTTPRequestParser]:
-    """Make a parser of requests that takes no more of a body than its sender may send."""
+    """Create a request parser with a limit of the body that depends on the sender."""
     large: WeakSet[Any] = WeakSet()
 
     class Parser(HTTPRequestParser):
@@ -158,12 +158,12 @@ def _sender(app: Flask, cookies: str) -> str:
 
 
 def _is_busy(channel: Any) -> bool:  # noqa: ANN401  waitress has no types
-    """Whether a connection has a request that is not answered to its last byte."""
+    """Whether a connection has a request without a complete response."""
     return bool(getattr(channel, "requests", ()) or getattr(channel, "total_outbufs_len", 0))
 
 
 def _connections() -> int:
-    """Give how many connections there may be, for which the limit of open files is raised."""
+    """Maximum number of connections; raises the limit of open files for them."""
     try:
         import resource
     except ImportError:  # on Windows

@@ -1,7 +1,8 @@
-"""Which requests are answered: hosts, origins and bodies; and the headers of all answers."""
+"""Checks of hosts, origins, and bodies, and security headers."""
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import socket
 from functools import lru_cache
@@ -40,10 +41,10 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 def protect(app: Flask, hosts: Hosts) -> None:
-    """Refuse requests that another site makes in a judge's name, and set the headers."""
+    """Refuse foreign hosts and cross-site requests, and set security headers."""
 
     def refuse_other_hosts() -> None:
-        # Whoever looks after the server may ask for its health by any name.
+        # Health checks may use any host name.
         if request.endpoint != "healthz" and not hosts.know(request.host):
             raise RefusedError("host")
 
@@ -53,13 +54,13 @@ def protect(app: Flask, hosts: Hosts) -> None:
 
 
 def policy(**changes: str) -> str:
-    """Write the Content-Security-Policy, with some directives changed."""
+    """The Content-Security-Policy, with changed directives."""
     directives = _POLICY | {name.replace("_", "-"): value for name, value in changes.items()}
     return "; ".join(f"{name} {value}" for name, value in directives.items())
 
 
 def _refuse_other_sites() -> None:
-    """Browsers say where a request comes from; what does not is not a browser."""
+    """Browsers send the origin; clients that do not send it are not browsers."""
     if request.method in _SAFE:
         return
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
@@ -82,12 +83,12 @@ def _set_headers(response: Response) -> Response:
     return response
 
 
-# Addresses to listen on that stand for all of a machine.
+# Wildcard addresses to listen on.
 ANYWHERE = ("0.0.0.0", "::", "")  # noqa: S104  compared with, not bound to
 
 
 class Hosts:
-    """Tells which ``Host`` headers are those of this server."""
+    """The ``Host`` headers that this server accepts."""
 
     def __init__(self, listens: str, url: str | None, *, behind_proxy: bool) -> None:
         self._names = {name for name in (urlsplit(url or "").hostname,) if name}
@@ -95,7 +96,7 @@ class Hosts:
         self._listens = listens.casefold()
 
     def know(self, host: str) -> bool:
-        """Whether a header names this server."""
+        """Whether a ``Host`` header names this server."""
         try:
             name = urlsplit(f"//{host}").hostname or ""
         except ValueError:
@@ -126,7 +127,7 @@ def _is_loopback(name: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _is_ours(address: str) -> bool:
-    """Whether an address is one of this machine: only to those can a socket be bound."""
+    """Whether an address belongs to this machine, tested by binding a socket."""
     parsed = ipaddress.ip_address(address)
     if parsed.is_multicast or parsed.is_unspecified:
         return False
@@ -141,19 +142,21 @@ def _is_ours(address: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _machine_names() -> set[str]:
-    """The names of this machine: its own, the first part of that, and as its network calls it."""
+    """The machine's host name, short name, and fully qualified name."""
     own = socket.gethostname().casefold()
     short = own.partition(".")[0]
     return {own, short, f"{short}.local", socket.getfqdn().casefold()}
 
 
 class Kept(SecureCookieSessionInterface):
-    """Signs the cookie with the chosen language, and with what was done for the next page."""
+    """The signed cookie with the chosen language and flashed messages."""
+
+    digest_method = staticmethod(hashlib.sha256)
 
     def get_cookie_path(self, app: Flask) -> str:  # noqa: ARG002
-        """Keep the cookie where the app is."""
+        """Restrict the cookie to the app's path."""
         return request.script_root or "/"
 
     def get_cookie_secure(self, app: Flask) -> bool:  # noqa: ARG002
-        """Send the cookie over TLS alone where it came by TLS."""
+        """Set Secure on requests over TLS."""
         return request.is_secure

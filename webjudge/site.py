@@ -1,4 +1,4 @@
-"""What a running app serves: one study, its solutions, and its store."""
+"""The served site: a study, its solutions, and its store."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from quem.studyfile.relevance import JudgedSpec
 
 _LATELY_SECONDS = 2.0
-# What a task takes besides reading.
+# Minutes per task in addition to reading.
 _MINUTES_A_TASK = 1
 _ROUNDED_TO = 5
 _NO_SANDBOX = (
@@ -57,7 +57,7 @@ _NO_SANDBOX = (
 
 @dataclass(frozen=True)
 class Site:
-    """A study that is judged."""
+    """A study being judged."""
 
     path: Path  # the study file
     spec: JudgedSpec
@@ -66,23 +66,23 @@ class Site:
     plan: JudgingPlan
     secret: str = field(repr=False)  # the key of the hashes that judges see
     warnings: tuple[StudyWarning, ...] = ()  # about the solutions
-    # Whether a solution that changed after it was judged is the same, as organizers said, by
+    # Organizers' answers whether a solution that changed after judging is the same, by
     # problem, solver, and digest.
     answered: dict[tuple[str, str, str], bool] = field(default_factory=dict)
-    # Whether LibreOffice, which converts documents, has to run without network.
+    # Whether LibreOffice must run in the sandbox.
     sandboxed: bool = True
-    # What is wrong with the running server now, for the dashboard: a sentence for each key.
+    # Current faults of the running server, for the dashboard: one sentence per key.
     troubles: dict[str, str] = field(default_factory=dict, compare=False)
-    # When a trouble of the database was logged, by what it is.
+    # Time of the last log entry per kind of database error.
     reported: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
-    # What the dashboard counted of a plan, and when.
+    # The dashboard's counts per plan, with their time.
     counted: dict[JudgingPlan, tuple[float, Any]] = field(
         default_factory=dict, repr=False, compare=False
     )
     _known: dict[Group, tuple[float, dict[str, Content | None]]] = field(
         default_factory=dict, repr=False
     )
-    # What the warnings were found in, and those that were found there since.
+    # Cache of warnings by the files that they were found in.
     _checked: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
     _changes: Changes = field(default_factory=Changes, repr=False, compare=False)
 
@@ -93,16 +93,16 @@ class Site:
 
     @property
     def key(self) -> str:
-        """A short name of the study that does not describe it, for cookies."""
+        """An opaque short name of the study, for cookies."""
         return hashlib.sha256(self.spec.id.encode()).hexdigest()[:10]
 
     @cached_property
     def minutes(self) -> int:
-        """How long a judge needs, as the study file says or as long as reading takes."""
+        """Minutes that a judge needs: the study file's, or an estimate from reading time."""
         if self.spec.minutes:
             return self.spec.minutes
         groups = self.plan.groups
-        # Consecutive blocks share solutions, which are read more than once.
+        # Consecutive blocks share solutions, which are read repeatedly.
         words = sum(
             sum(map(count_words, self.group(group.problem).values()))
             * sum(self.plan.sizes(group))
@@ -116,58 +116,58 @@ class Site:
 
     @cached_property
     def _declared(self) -> dict[str, Judge | Person]:
-        """The judges of the study file, and those who are asked to solve, by id."""
+        """Judges and solving people of the study file, by id."""
         solving = self.spec.solving
         people: tuple[Judge | Person, ...] = solving.people if solving else ()
         return {one.id: one for one in (*people, *self.spec.judges)}
 
     def address(self, person: PersonRow) -> str:
-        """Say how a judge or a subject is addressed; may be empty."""
+        """Form of address of a judge or subject; may be empty."""
         declared = self._declared.get(person.id)
         return (declared.address if declared else "") or person.name
 
     def language(self, person: PersonRow) -> LanguageCode | None:
-        """Say which language the study file names for a judge or a subject."""
+        """The study file's language for a judge or subject."""
         declared = self._declared.get(person.id)
         return declared.language if declared else None
 
     @property
     def usual_language(self) -> LanguageCode:
-        """That of judges of whom nothing else is known."""
+        """The default language of judges."""
         return self.spec.judging.language or ENGLISH
 
     def problem(self, problem_id: str) -> Problem | None:
-        """Give what the study file says of a problem."""
+        """A problem of the study file, by id."""
         return next((p for p in self.spec.problems if p.id == problem_id), None)
 
     def group(self, problem: str) -> dict[str, Solution]:
-        """Give a problem's solutions, by solver."""
+        """A problem's solutions, by solver."""
         if problem == self.spec.judging.practice:
             return self.solutions.practice
         return self.solutions.by_problem.get(problem, {})
 
     def solution(self, problem: str, solver: str) -> Solution | None:
-        """Give a solution, or None where the study has it no more."""
+        """A solution, or None if the study no longer has it."""
         return self.group(problem).get(solver)
 
     def contents(self, group: Group) -> dict[str, Content | None]:
-        """Give what the solutions of a group hold now; None for one that cannot be read."""
+        """Current contents of a group's solutions; None for an unreadable one."""
         return contents_of(self.solutions, group, self.answered)
 
     def to_place(self, ballot: TaskRow) -> int:
-        """Count the solutions that are new in a submitted ranking of a judge."""
+        """Number of solutions not yet placed in a submitted ranking."""
         group = self.plan.find(ballot) if ballot.is_submitted else None
         return len(new_solvers(ballot, self._lately(group))) if group else 0
 
     def _lately(self, group: Group) -> dict[str, Content | None]:
-        """What a group's solutions held a moment ago: a page lists many groups."""
+        """Contents of a group, cached for a moment, since a page lists many groups."""
         known = self._known.get(group)
         if known is None or monotonic() - known[0] > _LATELY_SECONDS:
             known = self._known[group] = monotonic(), self.contents(group)
         return known[1]
 
     def unreadable(self) -> list[str]:
-        """Name the solutions whose files cannot be read at the moment."""
+        """Names of solutions whose files cannot be read now."""
         return [
             f"{solver} on {group.problem}"
             for group in self.plan.everything
@@ -176,7 +176,7 @@ class Site:
         ]
 
     def lacking(self, c: Session) -> dict[str, int]:
-        """Count what judges would miss if the study opened now, in the order it is asked for."""
+        """Counts of what is missing before the study can open, in the order of setup."""
         spec, found = self.spec, self.solutions
         solving = spec.solving and solving_state(c, self.id) != "closed"
         texts = {"briefing": found.briefing, "consent": found.consent}
@@ -192,17 +192,17 @@ class Site:
         return {name: int(count) for name, count in parts.items() if count}
 
     def effects(self, c: Session) -> list[Effect]:
-        """Say whom it affects that the study is no longer what judges were shown."""
+        """Effects of changes since the judges saw the study."""
         return self._changes.effects(c, self.id, self.plan, self.contents)
 
     def live_warnings(self) -> tuple[StudyWarning, ...]:
-        """Warn of solutions as they are now; texts still to be written have their own place."""
+        """Warnings about current solutions; unwritten texts are listed elsewhere."""
         files = [file for one in self.solutions for file in one.files]
         files += [file for sheet in self.solutions.sheets() for file in sheet.files]
         found = [_signature(file.path) for file in files]
         known = self._checked.setdefault("files", found)
         if found != known:
-            # What cannot be read, or is being written, is reported as such; the rest stays.
+            # Report unreadable or partly written files, and keep the other warnings.
             with suppress(QuemError, OSError):
                 self._checked["warnings"] = tuple(find_warnings(self.solutions, self.spec))
                 self._checked["files"] = found
@@ -210,7 +210,7 @@ class Site:
         return tuple(one for one in warnings if one.code != "unwritten-text")
 
     def unanswered(self, c: Session) -> dict[tuple[str, str], str]:
-        """Give problem, solver, and digest of solutions that changed after they were judged."""
+        """Problem, solver, and digest of solutions that changed after judging."""
         if status_of(c, self.id).state == "trial":
             return {}
         return {
@@ -236,7 +236,7 @@ def open_site(
     threads: int = THREADS,
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> Site:
-    """Open a study for judging: read it, find its solutions, open its store."""
+    """Open a study for judging, with its solutions and store."""
     spec, solutions, warnings = _read(Path(path), sandboxed=sandboxed, tell=tell)
     store = open_store(locate_database(Path(path), database), threads)
     try:
@@ -264,7 +264,7 @@ def open_site(
 
 
 def reopened(site: Site) -> Site:
-    """Read a study again that was edited; what is stored stays."""
+    """Reload an edited study; the store stays open."""
     spec, solutions, warnings = _read(site.path, sandboxed=site.sandboxed)
     if spec.id != site.id:
         raise QuemError(
@@ -281,7 +281,7 @@ def reopened(site: Site) -> Site:
 def with_study(
     site: Site, spec: JudgedSpec, solutions: Solutions, warnings: tuple[StudyWarning, ...]
 ) -> Site:
-    """Give a site whose study file and solutions have become others."""
+    """A copy of the site with another study file and solutions."""
     with site.store.read() as c:
         plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
         answered = answered_changes(c, spec.id)
@@ -318,7 +318,7 @@ def _read(
 
 
 def _prepare(site: Site) -> None:
-    """Read every file once, and bring the store up to date with the study file."""
+    """Read every file once, and synchronize the store with the study file."""
     spec = site.spec
     with site.store.write() as c:
         look = frozen_look(c, spec.id)
@@ -330,7 +330,7 @@ def _prepare(site: Site) -> None:
             raise QuemError(Mistake(str(site.path), key="judging.same_look", message=message))
         sync_everybody(c, spec)
     site.live_warnings()  # from now on
-    # What cannot be read is said now, and not to a judge.
+    # Report unreadable files at the start, not to a judge.
     if unreadable := site.unreadable():
         message = "cannot be read; check the files' permissions"
         raise QuemError(

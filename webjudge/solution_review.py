@@ -1,4 +1,4 @@
-"""What judges will see of each solution: words that could reveal its solver, and what is lost."""
+"""Review of solutions: words that could reveal a solver, and lost content."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _MOST_PLACES = 4
 _TEXTS = ("markdown", "text", "code", "html")
-_AROUND = 90  # characters of a sentence on both sides of a word
-_SECONDS_EACH = 20  # for a word or a solution
+_AROUND = 90  # characters of context on each side of a word
+_SECONDS_EACH = 20  # seconds per word or solution
 _ROUNDED_TO = 5
 
 
@@ -42,57 +42,57 @@ class Found:
     """Words in a solution that could reveal its solver."""
 
     words: str
-    word: str  # what they are a form of, such as the whole name
-    count: int  # how often they are there
-    why: str  # what they are, such as "the name of the system S5"
+    word: str  # base form, such as the whole name
+    count: int  # number of occurrences
+    why: str  # description, such as "the name of the system S5"
     where: str  # lines or pages; may be empty
 
 
 @dataclass(frozen=True)
 class ReviewedSolution:
-    """A solution, or a page of text, with what was found in it."""
+    """A solution or text page with its findings."""
 
-    # The solver of a page of text is empty, and so is the problem of one about no problem
+    # For text pages the solver is empty, and so is the problem if there is none.
     problem: str
     solver: str
     part: Solution | Sheet
-    token: str  # what addresses have of it: it names nobody
-    open: tuple[Found, ...]  # words that nothing was decided about yet
-    decided: tuple[Reviewed, ...]  # what was decided, as the study file has it
-    is_reviewed: bool = False  # whether an organizer looked through what judges receive now
+    token: str  # opaque id in URLs
+    open: tuple[Found, ...]  # undecided words
+    decided: tuple[Reviewed, ...]  # decisions in the study file
+    is_reviewed: bool = False  # whether an organizer reviewed the current version
 
     @property
     def name(self) -> str:
-        """What a page of text is, for people."""
+        """A text page's title."""
         return f"the statement of {self.problem}" if self.problem else self.part.files[0].inner
 
     @property
     def digest(self) -> str:
-        """That of what judges receive; empty where it cannot be read."""
+        """Digest of what judges receive; empty if unreadable."""
         try:
             return self.part.digest if isinstance(self.part, Solution) else ""
         except OSError:
             return ""
 
     def open_forms(self, word: str) -> list[str]:
-        """Give the forms of a word in it that nothing was decided about."""
+        """Undecided forms of a word in this solution."""
         return [one.words for one in self.open if plain(one.word) == plain(word)]
 
 
 @dataclass(frozen=True)
 class Word:
-    """Words that could reveal a solver, and the solutions that have them."""
+    """Words that could reveal a solver, with the solutions that contain them."""
 
     words: str
     why: str
     forms: tuple[str, ...]  # as they are written
-    open: tuple[ReviewedSolution, ...]  # those in which nothing was decided about them
-    replaced: int = 0  # in how many solutions they are replaced
-    kept: bool = False  # whether they may be seen, in some solution or everywhere
+    open: tuple[ReviewedSolution, ...]  # solutions without a decision
+    replaced: int = 0  # number of solutions with redaction
+    kept: bool = False  # whether accepted in a solution or everywhere
 
 
 class Review:
-    """All solutions of a study in the order in which they are gone through."""
+    """A study's solutions in the order of the review."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -104,24 +104,24 @@ class Review:
 
     @cached_property
     def solutions(self) -> list[ReviewedSolution]:
-        """Each solution, problem by problem, in an order that does not show the solver."""
+        """Solutions by problem, in an order independent of the solver."""
         mine = [one for one in self._everything if one.solver]
         problems = list(dict.fromkeys(one.problem for one in mine))
         return sorted(mine, key=lambda one: (problems.index(one.problem), one.token))
 
     @cached_property
     def counting(self) -> list[ReviewedSolution]:
-        """The solutions without those for practice."""
+        """The solutions without practice."""
         return [one for one in self.solutions if one.problem in self._site.solutions.by_problem]
 
     @cached_property
     def texts(self) -> list[ReviewedSolution]:
-        """Statements, briefing and consent in which words are found."""
+        """Statements, briefing, and consent with findings."""
         return [one for one in self._everything if not one.solver and (one.open or one.decided)]
 
     @cached_property
     def words(self) -> list[Word]:
-        """Each word that was found or decided about in solutions, open ones first."""
+        """Words found or decided on in solutions, open ones first."""
         found: defaultdict[str, list[tuple[ReviewedSolution, Found]]] = defaultdict(list)
         for part in self._everything:
             for one in part.open if part.solver else ():
@@ -144,22 +144,22 @@ class Review:
                     any(one.decision == "accept" for one in decided[key]),
                 )
             )
-        # Longer ones first: a whole name, and then what is left of it.
+        # Longest first: a whole name, then its remaining parts.
         return sorted(words, key=lambda word: (not word.open, word.why, -len(word.words)))
 
     @property
     def open(self) -> list[Word]:
-        """The words that nothing was decided about yet."""
+        """The undecided words."""
         return [word for word in self.words if word.open]
 
     @property
     def unreviewed(self) -> list[ReviewedSolution]:
-        """The solutions that nobody looked through as they are."""
+        """Solutions whose current version is not reviewed."""
         return [one for one in self.counting if not one.is_reviewed]
 
     @property
     def facts(self) -> dict[str, int]:
-        """How far the review is, as the report has it."""
+        """Counts of the review, for the report."""
         return {
             "reviewed": len(self.counting) - len(self.unreviewed),
             "of": len(self.counting),
@@ -170,7 +170,7 @@ class Review:
 
     @property
     def marked_kind(self) -> str:
-        """Whose solutions alone have marks, where a study has people and systems."""
+        """The one kind of solver with redactions, "systems" or "people", if the study has both."""
         systems = {system.id for system in self._site.spec.systems}
         redacted = {
             entry.solver in systems
@@ -196,7 +196,7 @@ class Review:
             mine = tuple(one for place in about for one in decided.get(place, ()))
             accepted = {plain(one.words) for one in mine if one.decision == "accept"}
             met = {plain(hit.text) for _, hit in hits}
-            # What was accepted everywhere is told where it is.
+            # Words accepted everywhere are listed only where they occur.
             mine = tuple(one for one in mine if one.solver or plain(one.words) in met)
             waiting = [(place, hit) for place, hit in hits if plain(hit.text) not in accepted]
             token = keyed(self._site.secret, "review", problem, solver)[:16]
@@ -209,22 +209,22 @@ class Review:
         return parts
 
     def find(self, token: str) -> ReviewedSolution | None:
-        """Give a solution."""
+        """The solution with a token."""
         return next((one for one in self.solutions if one.token == token), None)
 
     def word(self, words: str) -> Word | None:
-        """Give a word that was found or decided about."""
+        """The entry of a word that was found or decided on."""
         return next((one for one in self.words if plain(one.words) == plain(words)), None)
 
     def next_unreviewed(self, after: ReviewedSolution) -> ReviewedSolution | None:
-        """Give the next solution that nobody looked through, from the first again at the end."""
+        """The next unreviewed solution, wrapping around."""
         place = self.solutions.index(after)
         rest = [*self.solutions[place + 1 :], *self.solutions[:place]]
         return next((one for one in rest if one in self.unreviewed), None)
 
 
 def freeze(site: Site) -> None:
-    """Keep how far the review is: a judge begins to rank."""
+    """Store the counts of the review when the first judge starts to rank."""
     with site.store.read() as c:
         if is_frozen(c, site.id):
             return
@@ -236,13 +236,13 @@ def freeze(site: Site) -> None:
 
 
 def minutes_for(count: int) -> int:
-    """Say how long it takes to look at some words and solutions."""
+    """Estimated minutes to review a number of words and solutions."""
     minutes = max(round(count * _SECONDS_EACH / 60), 1)
     return minutes if minutes < _ROUNDED_TO else _ROUNDED_TO * round(minutes / _ROUNDED_TO)
 
 
 def sentence(one: ReviewedSolution, word: str) -> tuple[str, str, str] | None:
-    """Give what judges read before a word, the word, and what is after it; None where unseen."""
+    """The text before a word, the word, and the text after it; None if judges do not see it."""
     pattern = word_pattern(one.open_forms(word)[0])
     if pattern is None or not isinstance(one.part, Solution):
         return None
@@ -261,7 +261,7 @@ def sentence(one: ReviewedSolution, word: str) -> tuple[str, str, str] | None:
 
 
 def _found(hits: list[tuple[str, Hit]]) -> tuple[Found, ...]:
-    """Hits by words, in the order in which they are met."""
+    """Group hits by words, in order of appearance."""
     by_words: dict[str, list[tuple[str, Hit]]] = {}
     for place, hit in hits:
         by_words.setdefault(plain(hit.text), []).append((place, hit))
@@ -285,7 +285,7 @@ def _where(places: Sequence[str]) -> str:
 
 
 def marked(one: ReviewedSolution, solution: Solution, address: Callable[..., str]) -> Rendered:
-    """Show a solution as judges will see it, with the words marked that were found."""
+    """Render a solution as judges see it, with found words highlighted."""
     rendered = render_solution(solution, address, gone="This file cannot be read.")
     layers = [(f'class="hit" data-hit="{n}"', found.words) for n, found in enumerate(one.open)]
     layers += [('class="fine"', d.words) for d in one.decided if d.decision == "accept"]
@@ -304,12 +304,12 @@ def marked(one: ReviewedSolution, solution: Solution, address: Callable[..., str
 
 
 def lost(solution: Solution) -> Iterator[str]:
-    """Say what judges do not see of a solution, a sentence for each."""
+    """Yield a sentence per part of a solution that judges do not see."""
     for loss in losses_of(solution.files):
         place = f"Line {loss.line}: " if loss.line else ""
         yield f"{place}{loss.warning.message}."
     for file, line, target in lost_images(solution.files):
-        # Its name may be that of the solver.
+        # The file name may name the solver.
         place = (
             f"File {solution.files.index(file) + 1}, line" if len(solution.files) > 1 else "Line"
         )
@@ -317,7 +317,7 @@ def lost(solution: Solution) -> Iterator[str]:
 
 
 def removed(solution: Solution) -> Iterator[tuple[str, str]]:
-    """Give the metadata that judges do not receive of a solution: the entry, and what it says."""
+    """Yield the removed metadata of a solution as pairs of key and value."""
     for file in solution.files:
         if file.kind not in _TEXTS:
             yield from metadata_of(file).items()

@@ -1,4 +1,4 @@
-"""The pages of people who solve the problems, and what these pages send."""
+"""Subjects' pages, and the requests of these pages."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def home() -> str:
 
 @solve.post("/about")
 def about_you() -> AnyResponse:
-    """Keep the experience and the answers to the study's questions."""
+    """Store the experience and the answers to the study's questions."""
     replies = read_answers(_solving().asked_once, request.form)
     missing = "questions" if lack(_solving().asked_once, replies) else ""
     try:
@@ -139,7 +139,7 @@ def about_you() -> AnyResponse:
         person = _changing(c)
         if lacks_consent(person):
             go("solve.home")
-        consent(c, person)  # where there is no form of consent
+        consent(c, person)  # without a consent form
         note_replies(c, person, replies)
     if missing:
         return redirect(url_for("solve.home", missing=missing, _anchor="about"), code=303)
@@ -148,7 +148,7 @@ def about_you() -> AnyResponse:
 
 @solve.post("/finish")
 def finish_session() -> AnyResponse:
-    """Keep the experience that was asked for again, and note that the subject is done."""
+    """Store the second report of experience, and mark the subject as finished."""
     try:
         experience = ExperienceForm.read().experience
     except BadRequest:
@@ -162,17 +162,17 @@ def finish_session() -> AnyResponse:
 
 @solve.post("/withdraw")
 def leave_study() -> AnyResponse:
-    """Delete all that the subject wrote."""
+    """Withdraw the subject and delete everything they wrote."""
     if request.form.get("sure") == "yes":
         with site().store.write() as c:
-            gone = withdraw(c, _changing(c))  # of a closed session the study's folder has it
+            gone = withdraw(c, _changing(c))  # after closing, the study folder has it
         _uploads().remove(gone)
     return redirect(url_for("solve.home"), code=303)
 
 
 @solve.get("/t/<gid>")
 def task(gid: str) -> str:
-    """Show a problem: before it is started only that it is there, and how long it may take."""
+    """Show a problem; before the start, only its time limit."""
     with site().store.read() as c:
         person, area, replies = _admitted(c)
         if not _is_ready(person, replies):
@@ -187,7 +187,7 @@ def task(gid: str) -> str:
     if mine.opened_at is None:
         return render_template("solve/start.html", **page)
     if mine.running == "pause":
-        # Who sees the problem is at work on it.
+        # Showing the problem starts working time.
         with site().store.write() as c:
             run_clock(c, person, gid, mine.holder or "start", "work", take=True)
             mine = task_of(c, person.key, gid)
@@ -248,7 +248,7 @@ def state(gid: str) -> Response:
             saved = save(c, person, gid, change)
             mine = task_of(c, person.key, gid)
             if saved.is_ended and names and not (saved.is_retry or mine.practice):
-                # Its author was asked and sent it as it is: the organizer reviews it.
+                # The author confirmed it as it is; the organizer reviews it.
                 about = {"problem": mine.problem, "count": len(names)}
                 record(c, site().id, "subject", "answer-names", person.key, **about)
     except StaleError as stale:
@@ -261,7 +261,7 @@ def state(gid: str) -> Response:
 @solve.post("/t/<gid>/skip", defaults={"kind": "skip"})
 @solve.post("/t/<gid>/reopen", defaults={"kind": "reopen"})
 def end(gid: str, kind: Literal["skip", "reopen"]) -> AnyResponse:
-    """Skip a problem, with how many more minutes it would take, or open an ended one again."""
+    """Skip a problem with an estimate of the minutes left, or reopen an ended one."""
     minutes = request.form.get("minutes", "").strip()
     refusals = ClosedError, PausedError, SubmittedError, StaleError
     with suppress(*refusals), site().store.write() as c:
@@ -278,7 +278,7 @@ def end(gid: str, kind: Literal["skip", "reopen"]) -> AnyResponse:
 
 @solve.post("/t/<gid>/after")
 def after_problem(gid: str) -> AnyResponse:
-    """Keep what the subject answers about a problem that they have ended."""
+    """Store the answers about an ended problem."""
     questions = _solving().asked_after
     given = read_answers(questions, request.form)
     with site().store.write() as c:
@@ -288,7 +288,7 @@ def after_problem(gid: str) -> AnyResponse:
             abort(404)
         if lack(questions, given):
             return redirect(url_for("solve.home", missing="after", _anchor="after"), code=303)
-        # Who left one out is not asked again.
+        # Skipped questions are not asked again.
         replies = {reply_after(q.id, mine.problem): given.get(q.id, "") for q in questions}
         note_replies(c, person, replies)
     return redirect(url_for("solve.home", _anchor="problems"), code=303)
@@ -296,7 +296,7 @@ def after_problem(gid: str) -> AnyResponse:
 
 @solve.post("/t/<gid>/clock")
 def clock(gid: str) -> Response:
-    """Go on with the clock: the page is in view, paused, or left."""
+    """Update the clock: the page is visible, paused, or left."""
     body = ClockBody.read()
     if body.running == "pause" and not _solving().pause:
         abort(422)
@@ -308,13 +308,13 @@ def clock(gid: str) -> Response:
 
 @solve.post("/t/<gid>/check")
 def check(gid: str) -> Response:
-    """Say what in an answer could show judges who wrote it."""
+    """Report words in a solution that could reveal its author."""
     return jsonify({"named": _named(gid, CheckBody.read())})
 
 
 @solve.post("/t/<gid>/preview")
 def preview(gid: str) -> Response:
-    """Show a text as judges will see it."""
+    """Render Markdown as judges see it."""
     body = PreviewBody.read()
     with site().store.read() as c:
         task_of(c, current_person(c, "subject").key, gid)
@@ -323,7 +323,7 @@ def preview(gid: str) -> Response:
 
 @solve.post("/t/<gid>/files")
 def files(gid: str) -> Response:
-    """Take a file: its bytes are the body, and its name is in the address."""
+    """Receive a file: its bytes are the body, its name is in the URL."""
     name = PurePosixPath(request.args.get("name", "").replace("\\", "/")).name
     name = "".join(sign for sign in name if sign.isprintable())[:200]
     ending = PurePosixPath(name).suffix.casefold()
@@ -335,7 +335,7 @@ def files(gid: str) -> Response:
         raise RefusedError("file-count", most=MOST_FILES)
     if ending.removeprefix(".") not in _solving().uploads:
         raise RefusedError("file-kind", endings=_solving().uploads)
-    # Only what is on the disk and checked is noted, and only what is noted is kept.
+    # Only stored and checked files are recorded, and only recorded files are kept.
     pieces = iter(lambda: request.stream.read(_CHUNK), b"")
     received, sha256, size = _uploads().receive(pieces, LARGEST_UPLOAD, person.key, left)
     try:
@@ -351,7 +351,7 @@ def files(gid: str) -> Response:
 
 
 def _check(received: Path, ending: str) -> None:
-    """Check a file under its own ending."""
+    """Check a file by its extension."""
     named = received.with_name(f"{received.name}{ending}")
     received.rename(named)
     try:
@@ -364,7 +364,7 @@ def _check(received: Path, ending: str) -> None:
 
 @solve.get("/t/<gid>/upload/<public_id>")
 def uploaded(gid: str, public_id: str) -> Response:
-    """Send a file back to who uploaded it, to be saved and never shown."""
+    """Send an uploaded file back to its author as a download."""
     with site().store.read() as c:
         mine = task_of(c, current_person(c, "subject").key, gid)
         held = next((one for one in uploads_of(c, mine) if one.public_id == public_id), None)
@@ -383,7 +383,7 @@ def uploaded(gid: str, public_id: str) -> Response:
 
 @solve.get("/t/<gid>/file/<token>")
 def file(gid: str, token: str) -> Response:
-    """Send an image of the statement, cleaned."""
+    """Send a cleaned image of the statement."""
     with site().store.read() as c:
         mine = task_of(c, current_person(c, "subject").key, gid)
     if mine.opened_at is None:
@@ -392,13 +392,13 @@ def file(gid: str, token: str) -> Response:
 
 
 def _admitted(c: Session) -> tuple[PersonRow, Area, dict[str, str]]:
-    """The subject, where they are, and their replies."""
+    """The signed-in subject, the session's state, and their replies."""
     person = current_person(c, "subject")
     return person, Area("solve", state_of(c, "subject")), person.replies
 
 
 def _changing(c: Session) -> PersonRow:
-    """The subject, as long as they are in the study and it is not closed."""
+    """The subject, if still in the study and the session is not closed."""
     person = current_person(c, "subject")
     require_not_closed(c, "subject")
     if person.is_gone:
@@ -417,7 +417,7 @@ def _problems() -> list[str]:
 
 
 def _limit() -> float | None:
-    """The seconds that there are for a problem."""
+    """Time limit of a problem in seconds."""
     minutes = _solving().time_limit
     return 60.0 * minutes if minutes else None
 
@@ -427,14 +427,14 @@ def _uploads() -> UploadFolder:
 
 
 def _is_ready(person: PersonRow, replies: dict[str, str]) -> bool:
-    """Whether all is there that comes before the problems."""
+    """Whether consent and the questions before the problems are complete."""
     if person.is_gone or lacks_consent(person) or EXPERIENCE not in replies:
         return False
     return not lack(_solving().asked_once, replies)
 
 
 def _listed(c: Session, area: Area, person: PersonRow) -> list[dict[str, Any]]:
-    """A subject's problems: assigned now where they lack some, ended where time is over."""
+    """A subject's problems; assigns missing ones, and ends those out of time."""
     solving, tasks = _solving(), tasks_of(c, person.key)
     wanted = {*_problems(), *filter(None, [solving.practice])}
     lacks = area.state != "closed" and wanted - {one.problem for one in tasks}
@@ -459,7 +459,7 @@ def _entries(
 
 
 def _pending(entries: list[dict[str, Any]], replies: dict[str, str]) -> dict[str, Any] | None:
-    """The first problem that has ended and whose questions were not answered."""
+    """The first ended problem with unanswered questions."""
     asked = [question.id for question in _solving().asked_after]
     for one in entries:
         lacks = any(reply_after(name, one["problem"]) not in replies for name in asked)
@@ -492,7 +492,7 @@ def _clock(mine: TaskRow) -> dict[str, Any]:
 
 
 def _named(gid: str, answer: CheckBody) -> list[str]:
-    """What could show judges who wrote an answer, with where it is."""
+    """Words in a solution that could reveal its author, with their places."""
     with site().store.read() as c:
         mine = task_of(c, current_person(c, "subject").key, gid)
         held = {one.public_id: one for one in uploads_of(c, mine)}
@@ -510,7 +510,7 @@ def _named(gid: str, answer: CheckBody) -> list[str]:
 
 
 def render_unsaved(text: str) -> Markup:
-    """Render a text; its images show their descriptions."""
+    """Render a text, with alt texts in place of images."""
     with tempfile.TemporaryDirectory(prefix="quem-text-") as folder:
         path = Path(folder, "text.md")
         path.write_text(text, encoding="utf-8")

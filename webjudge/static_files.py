@@ -1,4 +1,4 @@
-"""The files that pages need besides: scripts and styles in one file each, and compressed."""
+"""Static files: bundled and compressed scripts and styles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FOLDER = Path(__file__).with_name("static")
-# Style sheets that pages of one kind need together.
+# Style sheets bundled per kind of page.
 _SHEETS = {
     "judge.css": ("fonts.css", "pages.css", "workspace.css", "code.css"),
     "solve.css": ("fonts.css", "pages.css", "code.css", "solving.css"),
@@ -27,7 +27,7 @@ _IMPORT = re.compile(
     r'^import (\* as \w+|\{[^}]*\}) from "\./((?:vendor/)?[\w-]+\.js)";\n', re.MULTILINE
 )
 _EXPORT = re.compile(r"^export ((?:async )?(?:function|class|const) ([\w$]+))", re.MULTILINE)
-# As packages of npm export: `export{b as html,A as nothing};`
+# Export syntax of npm packages: `export{b as html,A as nothing};`
 _EXPORTED = re.compile(r"\bexport\{([^}]*)\};")
 _COMMENT = re.compile(
     r"^ *(?://.*|/\*\*(?!\s*\* @license)[^*]*(?:\*(?!/)[^*]*)*\*/)\n|^ +", re.MULTILINE
@@ -37,7 +37,7 @@ _SECONDS = 60 * 60 * 24
 
 
 def version() -> str:
-    """Say in a few letters what all files hold."""
+    """Short digest of all static files."""
     total = hashlib.sha256()
     for path in sorted(path for path in FOLDER.rglob("*") if path.is_file()):
         total.update(path.read_bytes())
@@ -45,13 +45,14 @@ def version() -> str:
 
 
 def send_static(filename: str) -> Response:
-    """Send a file, compressed where that helps and the browser takes it."""
+    """Send a file, compressed if smaller and accepted by the browser."""
     try:
         content, compressed = _contents(filename)
     except OSError:
         abort(404)
     kind = mimetypes.guess_type(filename)[0] or "application/octet-stream"
-    response = Response(content, content_type="text/javascript" if kind[-4:] == "ript" else kind)
+    # With the charset where it is a text.
+    response = Response(content, mimetype="text/javascript" if kind[-4:] == "ript" else kind)
     response.cache_control.public = True
     response.cache_control.max_age = _SECONDS
     if compressed:
@@ -66,7 +67,7 @@ def send_static(filename: str) -> Response:
 
 @cache
 def _contents(name: str) -> tuple[bytes, bytes]:
-    """Give a file, and the same compressed; that is empty where it would gain nothing."""
+    """A file's bytes, raw and gzipped; the latter empty if not smaller."""
     path = safe_join(str(FOLDER), name)
     if name in _SHEETS:
         sheets = b"".join((FOLDER / part).read_bytes() for part in _SHEETS[name])
@@ -82,12 +83,12 @@ def _contents(name: str) -> tuple[bytes, bytes]:
 
 
 def bundle(name: str) -> str:
-    """Join a module with all that it imports, each in a separate scope."""
+    """Bundle a module with its imports, each in a separate scope."""
     return "".join(_scopes(name, []))
 
 
 def _scopes(name: str, done: list[str]) -> Iterator[str]:
-    """Give each module after those that it imports."""
+    """Module scopes in topological order of imports."""
     done.append(name)
     text = (FOLDER / name).read_text(encoding="utf-8")
     for _, other in _IMPORT.findall(text):

@@ -1,4 +1,4 @@
-"""Changes of the study file from the dashboard, and by others while it is served."""
+"""Edits of the study file by the dashboard and other processes while it is served."""
 
 from __future__ import annotations
 
@@ -47,26 +47,26 @@ if TYPE_CHECKING:
 _EVENT = "study-edited"
 _KEY = "quem-followed"
 _MOST_LINES = 20
-# Reading a large study again takes longer than writing its file, and is noted afterwards.
+# Reloading a large study takes longer than writing its file, and is logged afterwards.
 _FRESH_SECONDS = 60
 
 
 @dataclass
 class _Followed:
-    """Which state of the study's files an app serves."""
+    """Version of the study's files that an app serves."""
 
-    table: Path | None  # the table of subjects that closing the solving session writes
-    # Signatures of the study file and of the table; None where there is no file.
+    table: Path | None  # the table of subjects written on closing the solving session
+    # Signatures of the study file and the table; None without a file.
     seen: tuple[Signature | None, Signature | None]
-    event: int  # the newest edit from a dashboard
+    event: int  # id of the dashboard's last edit
     lock: Lock = field(default_factory=Lock)
 
 
 def follow_edits(app: Flask, served: Site) -> None:
-    """Let an app take over what other processes do: edits from the dashboard, and closing.
+    """Make an app follow other processes: dashboard edits, and closing the solving session.
 
-    Of what others change in the study file only decisions about words are taken over; all else
-    waits for the next start, since they may not be done.
+    Of edits by hand, only decisions about words are followed; everything else
+    waits for the next start, since the edit may be incomplete.
     """
     table = session_table(served.path) if served.spec.solving else None
     seen = _signature(served.path), _signature(table)
@@ -82,7 +82,7 @@ def _signature(path: Path | None) -> Signature | None:
 
 
 def _is_fresh(path: Path) -> bool:
-    """Whether a file was changed so lately that who did it may not have noted it yet."""
+    """Whether a file changed so recently that its writer may not have logged the edit yet."""
     with suppress(OSError):
         return time() - path.stat().st_mtime < _FRESH_SECONDS
     return True
@@ -104,7 +104,7 @@ def _follow() -> None:
         if now == followed.seen:
             return
         newest = _last_edit(site())
-        # Somebody may be writing the file; what was served before holds until they are done.
+        # The file may be incomplete: keep serving the last version.
         with suppress(QuemError):
             if newest != followed.event or now[1] != followed.seen[1]:
                 _serve(reopened(site()))
@@ -120,7 +120,7 @@ def _follow() -> None:
 
 
 def edit_study(changes: Sequence[Change], part: str) -> None:
-    """Change the study file and serve what it says then."""
+    """Edit the study file and serve the result."""
     path = site().path
     with _editing():
         before, text = read_bytes(path)
@@ -131,7 +131,7 @@ def edit_study(changes: Sequence[Change], part: str) -> None:
         try:
             _serve(reopened(site()))
         except QuemError:
-            # What only shows in a served study, such as a solution that nobody made any more.
+            # Errors that appear only on loading, such as a solution without a solver.
             replace_study(path, new.encode(), text)
             _serve(reopened(site()))
             raise
@@ -139,23 +139,23 @@ def edit_study(changes: Sequence[Change], part: str) -> None:
 
 
 def take_up_subjects() -> None:
-    """Serve the solutions and subjects that closing the solving session wrote."""
+    """Serve the solutions and subjects written on closing the solving session."""
     with _editing():
         _serve(reopened(site()))
         note_edit("solutions and subjects of the solving session")
-        # So that other processes look, also where the table is what it was before.
+        # Notify other processes even if the table did not change.
         with suppress(OSError):
             site().path.touch()
 
 
 def note_edit(part: str, sha256: str = "") -> None:
-    """Log that something of the study was edited in the dashboard."""
+    """Log an edit of the study in the dashboard."""
     with site().store.write() as c:
         record(c, site().id, acting(), _EVENT, part=part, sha256=sha256)
 
 
 def save_decisions(decided: Sequence[Reviewed]) -> None:
-    """Write what is decided about words to the study file, log it, and let judges see it."""
+    """Write decisions about words to the study file, log them, and serve the result."""
     path = site().path
     entries = [{key: value for key, value in one.model_dump().items() if value} for one in decided]
     with _editing():
@@ -176,18 +176,18 @@ def save_decisions(decided: Sequence[Reviewed]) -> None:
 
 
 def save_answer(problem: str, solver: str, digest: str, *, is_same: bool) -> None:
-    """Log whether a solution that changed is the same, and let judges see it as such."""
+    """Log whether a changed solution counts as the same, and serve it accordingly."""
     with _editing():
         with site().store.write() as c:
             answer_change(c, site().id, acting(), (problem, solver, digest), is_same=is_same)
         _serve_answers()
-        # So that other processes look.
+        # Notify other processes.
         with suppress(OSError):
             site().path.touch()
 
 
 def _serve_answers() -> None:
-    """Serve what organizers said of solutions that changed."""
+    """Serve the organizers' answers about changed solutions."""
     _serve(with_study(site(), site().spec, site().solutions, site().warnings))
 
 
@@ -203,7 +203,7 @@ def _by_hand(name: str, why: QuemError, entries: Sequence[dict[str, str]]) -> Qu
 
 
 def _take_over(actor: str, decided: Sequence[Reviewed]) -> None:
-    """Log what was decided, and serve it without reading every solution again."""
+    """Log decisions, and serve them without rereading every solution."""
     before = site()
     judging = before.spec.judging.model_copy(update={"reviewed": tuple(decided)})
     spec = before.spec.model_copy(update={"judging": judging})
@@ -216,7 +216,7 @@ def _take_over(actor: str, decided: Sequence[Reviewed]) -> None:
 
 @contextmanager
 def _editing() -> Iterator[None]:
-    """Edit the file alone, and do not follow what was written then."""
+    """Edit the file under the lock, and mark the edit as seen."""
     followed: _Followed = current_app.extensions[_KEY]
     with followed.lock:
         yield
@@ -226,5 +226,5 @@ def _editing() -> Iterator[None]:
 
 def _serve(new: Site) -> None:
     current_app.extensions["quem"] = g.site = new
-    # The report is that of the study as it was.
+    # The cached report belongs to the previous version.
     current_app.extensions.pop("quem-report", None)

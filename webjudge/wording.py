@@ -22,7 +22,7 @@ _LATELY = 60
 
 
 def ago(then: dt.datetime) -> str:
-    """Say how long ago something was, such as "3 minutes ago"."""
+    """Format a relative time, such as "3 minutes ago"."""
     seconds = (now() - then).total_seconds()
     if seconds < _LATELY:
         return "just now"
@@ -34,17 +34,17 @@ def ago(then: dt.datetime) -> str:
 
 
 def at_utc(then: dt.datetime) -> str:
-    """Say when something was."""
+    """Format a time in UTC."""
     return then.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def short(then: dt.datetime) -> str:
-    """Say when something was, such as "22 Nov 14:32"; for UTC, until a script shows it."""
+    """Format a time such as "22 Nov 14:32", in UTC until a script converts it."""
     return f"{then.day} {then:%b %H:%M}"
 
 
 def duration(seconds: float) -> str:
-    """Say how long something took, such as "1 h 05 min"."""
+    """Format a duration, such as "1 h 05 min"."""
     minutes = int(seconds // 60)
     if minutes == 0:
         return "under 1 min" if seconds > 0 else "–"
@@ -53,7 +53,7 @@ def duration(seconds: float) -> str:
 
 
 def size(count: int) -> str:
-    """Say how large a file is."""
+    """Format a file size."""
     kilobytes = count / 1000
     if kilobytes < 1:
         return f"{count} bytes"
@@ -61,13 +61,13 @@ def size(count: int) -> str:
 
 
 def counted(count: int, name: str) -> str:
-    """Put a number before a noun."""
+    """Format a count with its noun."""
     return f"{count} {name}{'' if count == 1 else 's'}"
 
 
 _RUNNING = ("open", "paused")
 _WHICH = "{{ ' (practice)' if practice }}{{ ' (repeat)' if occasion > 1 }}"
-# What an event is called in the log, as a template of its values.
+# Template of each event's description in the activity log.
 _EVENTS = {
     "open": "Study {{ {'closed': 'reopened', 'paused': 'resumed'}[before] or 'opened' }}",
     "paused": "Study paused{{ ' until ' ~ until if until }}",
@@ -118,13 +118,13 @@ _EVENTS = {
     "solving-trial-discarded": "Test answers deleted",
     "answer-names": "{{ who }} submitted {{ problem }} with words that may show who wrote it",
 }
-# A page escapes what comes of it.
+# Pages escape the result.
 _SENTENCES = Environment(autoescape=False)  # noqa: S701
 _SENTENCES.globals["counted"] = counted
 
 
 def happened(event: AuditEvent) -> str:
-    """Describe an event; one that is not known yet by its name."""
+    """Describe an event; unknown ones by their name."""
     whom = event.person or event.detail.get("whom", "")
     organizer = "the organizer" if whom == DEFAULT else f"organizer {whom}"
     values = vars(event) | event.detail
@@ -138,7 +138,7 @@ def _sentence(what: str) -> Template:
 
 
 def marked(event: AuditEvent) -> str:
-    """Give what has to be seen at a glance because it may affect the results."""
+    """The emphasized part of an event that may affect the results."""
     if event.what == "open" and event.detail.get("before") == "closed":
         return "after it was closed"
     if event.what in ("revealed", "link-replaced") and event.detail.get("state") in _RUNNING:

@@ -1,10 +1,10 @@
-"""For servers such as gunicorn: ``QUEM_STUDY=study.yaml gunicorn webjudge.wsgi``.
+"""WSGI entry point: ``QUEM_STUDY=study.yaml gunicorn webjudge.wsgi``.
 
 ``QUEM_URL`` is what judges' links begin with, ``QUEM_BEHIND_PROXY=1`` trusts a proxy in front,
-``QUEM_OFFICE_UNSANDBOXED=1`` lets documents be converted, and subjects upload files, where no
+``QUEM_OFFICE_UNSANDBOXED=1`` allows conversion of documents and uploads of subjects where no
 sandbox holds,
 ``QUEM_SMTP`` and others name a mail server (see `quem.mail.server`),
-``QUEM_THREADS`` is the number of threads of a worker where it is not 8.
+``QUEM_THREADS`` is the number of threads of a worker (default 8).
 Links are made by ``quem links organizers`` and ``quem links judges``. Several workers need
 PostgreSQL (``QUEM_DATABASE_URL``).
 """
@@ -44,7 +44,7 @@ def _threads() -> int:
 
 
 def _unforwarded(app: WSGIApplication) -> WSGIApplication:
-    """Take the scheme from gunicorn's socket: from this computer it believes X-Forwarded-Proto."""
+    """Take the scheme from gunicorn's socket, since gunicorn trusts X-Forwarded-Proto locally."""
 
     def answer(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         if "gunicorn.socket" in environ:
@@ -56,7 +56,7 @@ def _unforwarded(app: WSGIApplication) -> WSGIApplication:
 
 
 def _application() -> Flask:
-    """Serve one study; each worker keeps house for itself until it ends."""
+    """Create the app of one study; each worker runs its own background jobs."""
     study = os.environ.get("QUEM_STUDY")
     if not study:
         sys.exit("error: set QUEM_STUDY to a study file")

@@ -1,4 +1,4 @@
-"""What judges receive of solutions: pages, images and texts that do not reveal their authors.
+"""Blinding: pages, images, and texts that do not reveal the authors of solutions.
 
-The judging server sends what is made here, and `quem check` searches the same for names.
+The judging server sends the output of this package, and `quem check` searches it for names.
 """

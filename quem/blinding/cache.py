@@ -1,4 +1,4 @@
-"""What was made of files, kept in memory and in a folder that may be deleted at any time."""
+"""Caches of converted files, in memory and in a folder that may be deleted at any time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ V = TypeVar("V")
 
 
 class SizedCache(Generic[K, V]):
-    """A mapping that forgets what was longest not used when it gets too large."""
+    """A mapping of limited size that evicts the least recently used values."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -30,11 +30,11 @@ class SizedCache(Generic[K, V]):
         self._lock = Lock()
 
     def __len__(self) -> int:
-        """How many values are kept."""
+        """Number of values."""
         return len(self._values)
 
     def get(self, key: K) -> V | None:
-        """Give the value of a key, or None."""
+        """The value of a key, or None."""
         with self._lock:
             entry = self._values.get(key)
             if entry is None:
@@ -56,7 +56,7 @@ class SizedCache(Generic[K, V]):
 
 
 def cache_folder(name: str) -> Path:
-    """Give a folder that only its owner can open, in the user's cache folder."""
+    """A folder in the user's cache folder that only its owner can open."""
     folder = _made_folder(name)
     if not folder.is_dir():
         _made_folder.cache_clear()
@@ -88,14 +88,14 @@ def _user_cache() -> Path:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that others see whole or not at all."""
+    """Write a file atomically."""
     partial = path.with_name(f"{path.name}.{os.getpid()}")
     partial.write_bytes(content)
     partial.replace(path)
 
 
 def trim(folder: Path, keep: str, most: int = _MOST_BYTES) -> None:
-    """Delete the entries of a cache that were longest not used, until the rest fits."""
+    """Delete the least recently used entries of a cache until the rest fits."""
     if not _trimming.acquire(blocking=False):
         return
     try:

@@ -1,7 +1,7 @@
-"""Files of office programs without what reveals who made them, as LibreOffice may see them.
+"""Office files without metadata, as LibreOffice receives them.
 
-Only what is listed here as kept is written: so it has no properties, comments, people, notes,
-custom XML, or macros.
+Only what is listed here is kept, so properties, comments, people, notes, custom XML, and macros
+are removed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _KEPT_OPEN = re.compile(
     r"|Object \d+(?:/(?:content|styles)\.xml|/Pictures/[^/]+)?",
     re.IGNORECASE,
 )
-# Elements that go with all they hold: of documents, workbooks, and OpenDocument.
+# Elements that are removed with their contents: of documents, workbooks, and OpenDocument.
 _DROPPED = {
     *("del", "moveFrom", "delText", "delInstrText", "instrText", "fldChar", "sdtPr", "docVars"),
     *("commentRangeStart", "commentRangeEnd", "commentReference", "bookmarkStart", "bookmarkEnd"),
@@ -60,7 +60,7 @@ _DROPPED = {
     *("cell-range-source", "hidden-text", "hidden-paragraph", "meta-field", "user-field-decls"),
     *("alphabetical-index-auto-mark-file", "applet", "content-validations", "rsids", "hyperlinks"),
 }
-# Fields of OpenDocument whose text stays, as they would say what the file no longer does.
+# Fields of OpenDocument whose text stays; they would be computed from the cleaned file.
 _FIELDS = {
     *("author-name", "author-initials", "creator", "initial-creator", "printed-by", "editor"),
     *("sender-firstname", "sender-lastname", "sender-initials", "sender-title", "sender-company"),
@@ -97,12 +97,12 @@ _COMMENT = _OPEN.format("office", "annotation")
 _ATTRIBUTES = {
     *("tooltip", "alt", "gfxdata", "codeName", "author", "creator", "descr", "protection-key"),
 }
-# Whose names and titles programs and people make up.
+# Elements whose names and titles are free text.
 _NAMED = {
     *("docPr", "cNvPr", "cSld", "frame", "custom-shape", "shape", "g", "page", "object", "image")
 }
 _FORMULAS = {"formula", "condition", "expression"}
-# Formulas that read other files or hosts; what they gave last stays.
+# Formulas that read other files or hosts; their last result stays.
 _LEADS_OUT = re.compile(r"\[\d+\]|://|WEBSERVICE|\b(?:RTD|DDE)\s*\(|\|\s*'|'?file:", re.IGNORECASE)
 _SETTINGS = re.compile(r"Printer|Database|Rsid|Author|Password|Redline|Change|Link", re.IGNORECASE)
 _OFF = {"0", "false", "off"}
@@ -114,7 +114,7 @@ _PROPERTIES = {
     **{name: name for name in ("title", "subject", "keywords", "keyword", "description")},
     **{name: name.lower() for name in ("category", "generator", "Company", "Manager", "Template")},
 }
-# Comments and who wrote them, and what speakers say.
+# Comments and their authors, and speakers' notes.
 _BESIDE = re.compile(
     r".*/(?:modern)?(?:comment|authors|people|person)[^/]*\.xml|.*/notesSlides/[^/]*\.xml",
     re.IGNORECASE,
@@ -125,7 +125,7 @@ _RECORDING = re.compile(r".*\.(?:mp[34]|m4[av]|wav|wm[va]|avi|mov|webm)", re.IGN
 def clean_package(
     path: Path, content: bytes | None = None, *, keep_headers: bool = False
 ) -> Cleaned:
-    """Clean a file of Office Open XML or OpenDocument, or a package that was made of it."""
+    """Clean a file of Office Open XML or OpenDocument, or a package converted from it."""
     cleaned, parts = Cleaned(), dict[str, bytes]()
     with Package(path, content) as package:
         listing = TYPES if TYPES in package else MANIFEST
@@ -152,7 +152,7 @@ def clean_package(
 
 @dataclass
 class _Part:
-    """A part that is kept: its kind, and the keys of its relationships that lead nowhere now."""
+    """A kept part: its kind, and the ids of its dead relationships."""
 
     kind: str
     gone: set[str] = field(default_factory=set)
@@ -161,7 +161,7 @@ class _Part:
 def _linked(
     package: Package, parts: dict[str, bytes], cleaned: Cleaned, *, keep_headers: bool
 ) -> dict[str, _Part]:
-    """The parts of Office Open XML that are shown; lists of relationships are put into `parts`."""
+    """The visible parts of Office Open XML; adds lists of relationships to `parts`."""
     kept, hidden, waiting = dict[str, _Part](), set[str](), [("", "")]
     while waiting:
         name, kind = waiting.pop()
@@ -199,7 +199,7 @@ def _linked(
 
 
 def _listed(root: _Element, kept: dict[str, _Part]) -> bytes:
-    """The list of parts of a package, of those that are kept and of their folders."""
+    """The manifest of the kept parts and their folders."""
     names = {one.casefold() for name in kept for one in ("", posixpath.dirname(name), name)}
     for one in list(root):
         name = value_of(one, "PartName") or value_of(one, "full-path")
@@ -209,7 +209,7 @@ def _listed(root: _Element, kept: dict[str, _Part]) -> bytes:
 
 
 def _clean(root: _Element, part: _Part, cleaned: Cleaned, *, keep_headers: bool) -> None:
-    """Take from a part what is not to be seen."""
+    """Remove hidden content and metadata from a part."""
     from lxml import etree
 
     pages = [one for one in root.iter() if local(one) == "drawing-page-properties"]
@@ -233,7 +233,7 @@ def _clean(root: _Element, part: _Part, cleaned: Cleaned, *, keep_headers: bool)
             cleaned.lose("footer of a slide", is_text)
             element.tag = GONE
         elif name == "fld" and element.get("type") != "slidenum":
-            # A date would be that of today, so what was written stays as text.
+            # A date field would show today's date, so its text stays as it was written.
             element.tag = f"{str(element.tag).rpartition('}')[0]}}}r"
         elif _is_unseen(element):
             element.tag = GONE
@@ -261,7 +261,7 @@ def _unseen_of_fields(root: _Element) -> list[_Element]:
 
 
 def _mark_removed_cells(root: _Element) -> None:
-    """Mark the rows and cells of tables whose removal is tracked, and what they leave empty."""
+    """Mark rows and cells with a tracked deletion, and those that it leaves empty."""
     for mark in list(root.iter("{*}del", "{*}cellDel")):
         properties = mark.getparent()
         if properties is None or local(properties) not in ("trPr", "tcPr"):
@@ -276,7 +276,7 @@ def _mark_removed_cells(root: _Element) -> None:
 
 
 def _count(element: _Element, cleaned: Cleaned) -> None:
-    """Count a hidden sheet, or a comment or a speaker's note of OpenDocument."""
+    """Count a hidden sheet, or a comment or speaker's note of OpenDocument."""
     if local(element) == "sheet" and element.get("state", "visible") != "visible":
         cleaned.lose("hidden sheet")
     elif element.tag == _COMMENT:
@@ -306,11 +306,11 @@ def _is_unseen(element: _Element) -> bool:
 
 
 def _clean_attributes(element: _Element, gone: set[str]) -> None:
-    """Take names, links, and references to what is gone from an element, or drop it with them."""
+    """Remove names, links, and dangling references from an element, or drop the element."""
     for key, value in list(element.attrib.items()):
         name = str(key).rpartition("}")[2]
         if "relationships}" in str(key) and value in gone:
-            # An embedded object keeps the picture that shows it.
+            # An embedded object keeps its preview picture.
             if name == "id" and local(element) != "oleObj":
                 element.tag = GONE
             del element.attrib[key]
@@ -330,7 +330,7 @@ def _is_inside(target: str) -> bool:
 
 
 def _note(package: Package, cleaned: Cleaned) -> None:
-    """Read what a file says of its authors, and count what only its readers see."""
+    """Read a file's metadata, and count content that only its readers see."""
     for name in package.names:
         cleaned.lose("recording", bool(_RECORDING.fullmatch(name)))
         is_about = name == "meta.xml" or (name.startswith("docProps/") and name.endswith(".xml"))

@@ -1,6 +1,6 @@
-"""A process that parses files of strangers gives up all but computing: Landlock, seccomp, limits.
+"""Confinement of a process that parses untrusted files: Landlock, seccomp, limits.
 
-``python -m quem.blinding.confined`` prints in one line of JSON what holds here.
+``python -m quem.blinding.confined`` prints as one line of JSON what works on this system.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TypedDict
 _MEMORY = 2_000_000_000
 CPU_SECONDS = 60
 _FILES = 64
-# All that can be read: fonts, and what Python itself is made of.
+# All readable paths: fonts, and those of Python itself.
 _READ = (
     *("/usr/share/fonts", "/usr/local/share/fonts", "/usr/share/X11/fonts", "/etc/fonts"),
     *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
@@ -87,7 +87,7 @@ _ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "uname": (63, 160),
     "sysinfo": (99, 179),
 }
-# Those whose arguments count.
+# Those whose arguments are checked.
 _OPENAT, _FCNTL, _CLONE = (257, 56), (72, 25), (56, 220)
 _CLONE3, _IOCTL, _PRLIMIT = (435, 435), (16, 29), (302, 261)
 _SECCOMP = (317, 277)
@@ -103,12 +103,12 @@ _ALLOW, _KILL, _ERROR = 0x7FFF0000, 0x80000000, 0x00050000
 
 
 class Held(TypedDict):
-    """What keeps a process from doing harm."""
+    """The confinement of a process."""
 
-    landlock: int  # its version; 0 where it does not hold
+    landlock: int  # version; 0 where unavailable
     seccomp: bool
     limits: bool
-    why: list[str]  # why something does not hold
+    why: list[str]  # reasons for missing confinement
 
 
 class _Program(ctypes.Structure):
@@ -144,7 +144,7 @@ def confine() -> Held:
 
 
 def _limit(name: str, most: int) -> bool:
-    """Lower a limit of this process for good, where the system has it."""
+    """Lower a limit of this process permanently, where the system supports it."""
     try:
         import resource
     except ImportError:
@@ -160,13 +160,13 @@ def _limit(name: str, most: int) -> bool:
 
 
 def _restrict_files(kernel: ctypes.CDLL) -> int:
-    """Let files be read in some folders alone; gives the version of Landlock."""
+    """Restrict reading to some folders; returns the version of Landlock."""
     if len(list(Path("/proc/self/task").iterdir())) > 1:
-        raise OSError("threads run already, which Landlock does not hold")
+        raise OSError("threads are already running, which Landlock does not confine")
     version = kernel.syscall(_LANDLOCK_CREATE, None, ctypes.c_size_t(0), 1)
     if version < 1:
         raise OSError("the kernel has no Landlock, or a container forbids it")
-    # All rights that this version knows: to files, to TCP, to other processes.
+    # All rights in this version: files, TCP, other processes.
     bits = 13 + (version >= 2) + (version >= 3) + (version >= 5)  # noqa: PLR2004
     rights = ((1 << bits) - 1, 3, 3)[: 1 + (version >= 4) + (version >= 6)]  # noqa: PLR2004
     asked = struct.pack(f"{len(rights)}Q", *rights)
@@ -185,7 +185,7 @@ def _restrict_files(kernel: ctypes.CDLL) -> int:
 
 
 def _filter_calls(kernel: ctypes.CDLL, *, may_open: bool) -> bool:
-    """Let all threads of this process make a few system calls alone."""
+    """Restrict all threads of this process to a few system calls."""
     machine = platform.machine()
     if machine not in _ARCHITECTURES or struct.calcsize("P") != 8:  # noqa: PLR2004  of 64 bits
         raise OSError(f"no list of system calls for {machine}")
@@ -218,7 +218,7 @@ def _filter_calls(kernel: ctypes.CDLL, *, may_open: bool) -> bool:
 
 
 def _case(number: int, *steps: bytes) -> list[bytes]:
-    """Instructions for one system call; its number is loaded, and is so for all that follow."""
+    """Instructions for one system call; leaves its number loaded for those that follow."""
     return [_step(_EQUAL, number, 0, len(steps)), *steps]
 
 

@@ -1,4 +1,4 @@
-"""Copies of solutions for others than judges: what judges receive, under neutral names."""
+"""Copies of solutions for people other than judges, cleaned and under neutral names."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
 _GONE = "quem-gone"
-# Nobody sees them, and they can name authors.
+# Invisible, and they can name authors.
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.DOTALL)
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 _WORD, _FENCE = re.compile(r"[^\W\d_]{2,}"), re.compile(r"^ *(?:```+|~~~+) *(\w+)", re.MULTILINE)
@@ -31,7 +31,7 @@ _FORMULA = re.compile(r'<span class="math"( data-display="true")?>(.*?)</span>',
 def clean_copy(solution: Solution) -> dict[str, bytes]:
     """Copy a solution as judges receive it: cleaned, with its redactions, without authors.
 
-    Texts and Markdown stay what they are. Pages of documents become images, and other texts HTML.
+    Texts and Markdown keep their format. Pages of documents become images, and other texts HTML.
     """
     files = solution.files
     names = {n: f"{n:02d}{_ending(file)}" for n, file in enumerate(files, 1)}
@@ -57,7 +57,7 @@ def _ending(file: SolutionFile) -> str:
 
 
 def _markdown(solution: Solution, n: int, names: dict[int, str]) -> str:
-    """Clean Markdown as far as it then looks the same; nothing where it does not."""
+    """Markdown without invisible words if it renders the same, else an empty text."""
     file = solution.files[n - 1]
     text = _FRONT_MATTER.sub("", read_text(file.path, file.name, what="solution"))
     text = redact_text(_COMMENT.sub("", text), file.patterns)
@@ -79,7 +79,7 @@ def _markdown(solution: Solution, n: int, names: dict[int, str]) -> str:
 
 
 def _hides(text: str, html: str) -> bool:
-    """Whether Markdown holds a word that nobody sees, as in an attribute or an unused link."""
+    """Whether Markdown holds invisible words, as in an attribute or an unused link."""
     words, shown = (
         {word.casefold() for word in _WORD.findall(of)} for of in (text, unescape(html))
     )
@@ -87,7 +87,7 @@ def _hides(text: str, html: str) -> bool:
 
 
 def _is_language(name: str) -> bool:
-    """Whether the language of code colors it, so that the name is needed."""
+    """Whether the language of code is needed for its colors."""
     from pygments.lexers import get_lexer_by_name
     from pygments.util import ClassNotFound
 
@@ -103,7 +103,7 @@ def _as_markdown(name: str) -> str:
 
 
 def _html(solution: Solution, n: int, names: dict[int, str]) -> str:
-    """Give a text of a solution as judges receive it."""
+    """A solution's text as HTML, as judges receive it."""
     file = solution.files[n - 1]
     others = tuple(other for other in solution.files if other.kind == "image")
     numbers = {1: n} | {k: solution.files.index(other) + 1 for k, other in enumerate(others, 2)}
@@ -120,7 +120,7 @@ def _html(solution: Solution, n: int, names: dict[int, str]) -> str:
 
 
 def _drawn(solution: Solution, n: int, names: dict[int, str]) -> dict[str, bytes]:
-    """Copy a document as images of its pages, and what is a text besides as HTML."""
+    """A document as images of its pages, with its remaining text as HTML."""
     file = solution.files[n - 1]
     copies: dict[str, bytes] = {}
     stem = names[n].partition(".")[0]

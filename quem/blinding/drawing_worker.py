@@ -1,4 +1,4 @@
-"""The confined process that parses drawings in SVG; `quem.blinding.drawings` asks."""
+"""The confined process that parses SVG drawings for `quem.blinding.drawings`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _LONGEST_SIDE = 4096
 _ZOOM = 2.0
 _LENGTH = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)", re.IGNORECASE)
-_DRAWING = Path("drawing.svg")  # its name for messages that are not shown
+_DRAWING = Path("drawing.svg")  # for messages that are not shown
 _BROKEN = "is an SVG that cannot be drawn; save it as PNG"
 _NO_FONTS = (
     "is an SVG, whose fonts could be read here only without a sandbox: the kernel has no Landlock, "
@@ -46,7 +46,7 @@ def draw(request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes
 
 
 def text(request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
-    """Give the words of an SVG."""
+    """The words of an SVG."""
     root = _cleaned(request, content)
     return {"text": "\n".join(_line(one) for one in root.iter() if local(one) == "text")}, b""
 
@@ -57,7 +57,7 @@ def _cleaned(request: dict[str, Any], content: bytes) -> _Element:
     for one in [element for element in drawing.iter() if local(element) == "text"]:
         line = _line(one)
         if (redacted := redact_text(line, patterns)) != line:
-            # Its parts have places of their own, which the words may run across.
+            # Elements inside it have positions of their own, across which words may run.
             for part in list(one):
                 one.remove(part)
             one.text = redacted
@@ -69,7 +69,7 @@ def _line(element: _Element) -> str:
 
 
 def _fonts() -> dict[str, Any]:
-    """The fonts that come with matplotlib: resvg leaves out texts whose font a machine lacks."""
+    """The fonts of matplotlib: resvg omits texts whose font is not installed."""
     sans = dict.fromkeys(("sans_serif_family", "cursive_family", "fantasy_family"), "DejaVu Sans")
     serif = dict.fromkeys(("font_family", "serif_family"), "DejaVu Serif")
     return {"font_files": _FONTS, **sans, **serif, "monospace_family": "DejaVu Sans Mono"}
@@ -82,7 +82,7 @@ def _font_files() -> list[str]:
 
 
 def _size(svg: str) -> tuple[float, float]:
-    """The size that a drawing has by its root element."""
+    """The size in the root element of a drawing."""
     root = re.search(r"<svg\b[^>]*>", svg)
     attributes = dict(re.findall(r'\b(width|height|viewBox)="([^"]*)"', root[0])) if root else {}
     box = [
@@ -100,7 +100,7 @@ def _problem(error: Exception) -> str:
     return error.message if isinstance(error, FileError) else _BROKEN
 
 
-# Found before the process is confined.
+# Computed before the process is confined.
 _FONTS = _font_files()
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Drawings in SVG as pictures, by resvg (MPL-2.0, extra ``svg``) in a confined process."""
+"""SVG drawings as pictures, by resvg (MPL-2.0, extra ``svg``) in a confined process."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ _worker = Worker(
 
 @cache
 def can_draw_svg() -> bool:
-    """Whether the libraries of the extra ``svg`` are there."""
+    """Whether the libraries of the extra ``svg`` are installed."""
     return all(find_spec(name) for name in ("lxml", "resvg_py"))
 
 
 @cache
 def drawing_version() -> str:
-    """Name the versions of what draws, for the key of a cache."""
+    """The versions of the drawing libraries, for the key of a cache."""
     return f"{version('resvg-py')} with fonts" if can_draw_svg() else "none"
 
 
 def rasterized(path: Path, patterns: Sequence[re.Pattern[str]] = ()) -> bytes:
-    """Draw an SVG as PNG, without what leads out of it."""
+    """An SVG as PNG, without external references."""
     _, drawn = _parsed(path, "draw", patterns)
     return drawn
 
 
 def drawing_text(path: Path, patterns: Sequence[re.Pattern[str]] = ()) -> str:
-    """Give the words in a drawing, a line for each text."""
+    """The words in a drawing, one line per text element."""
     answer, _ = _parsed(path, "text", patterns)
     return str(answer["text"])
 

@@ -21,7 +21,7 @@ from quem.solutions.files import image_entries, image_problem
 if TYPE_CHECKING:
     from types import ModuleType
 
-_FILE = Path("file")  # its name for messages that are not shown
+_FILE = Path("file")  # for messages that are not shown
 
 
 def _image(_: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
@@ -59,7 +59,7 @@ def _problem(error: Exception) -> str:
 
 
 if __name__ == "__main__":
-    # openpyxl needs neither, and their threads would be no part of what is confined.
+    # openpyxl needs neither, and their threads would escape the confinement.
     sys.modules["numpy"] = sys.modules["pandas"] = cast("ModuleType", None)
     with suppress(ImportError):
         import lxml.etree  # noqa: F401

@@ -1,8 +1,8 @@
-r"""Formulas in texts: where they are, and how pages get them.
+r"""Formulas in texts: finding them and passing them to pages.
 
-Pages get the TeX of a formula as an element's text, which ``static/formulas.js`` sets by KaTeX.
-``$$...$$``, ``\[...\]`` and ``\(...\)`` are formulas, and ``$...$`` where the signs hug what is
-between them and no digit follows: "costs $5 and $6" stays text. Code holds none.
+Pages get the TeX of a formula as an element's text, which ``static/formulas.js`` renders by KaTeX.
+``$$...$$``, ``\[...\]`` and ``\(...\)`` are formulas, and ``$...$`` where no blank follows or
+precedes the signs inside and no digit follows: "costs $5 and $6" stays text. Code holds none.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _FORMULA = re.compile(
 )
 _DISPLAYED = ("block", "brackets")
 _ENDS = {"$$": "$$", "\\[": "\\]"}
-# Between these a text is code, or none at all.
+# Text between these is code, or no text at all.
 _PARTS = re.compile(
     r"(<!--.*?-->|<(pre|code|kbd|samp|script|style|textarea|svg|math)\b.*?</\2\s*>|<[^>]*>)",
     re.DOTALL | re.IGNORECASE,
 )
-# "from $5 to 10$ each" is no formula: words, and no sign of mathematics.
+# "from $5 to 10$ each" is prose: words, without a mathematical sign.
 _SIGNS = re.compile(r"[\\^_={}<>+*/|]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _CODE_TAG = re.compile(r"<(/?)(?:pre|code|kbd|samp)\b", re.IGNORECASE)
@@ -43,7 +43,7 @@ _SHOWN = re.compile(rf'<span class="{CLASS}"[^>]*>[^<]*</span>')
 
 
 class Formulas:
-    """The formulas of one text, with a placeholder for each while it is sanitized."""
+    """The formulas of one text, each replaced by a placeholder during sanitizing."""
 
     def __init__(self, holder: str) -> None:
         self._holder = holder
@@ -51,7 +51,7 @@ class Formulas:
         self._elements: list[str] = []
 
     def keep(self, tex: str, *, displayed: bool) -> str:
-        """Keep a formula; gives its placeholder."""
+        """Keep a formula and return its placeholder."""
         display = ' data-display="true"' if displayed else ""
         self._elements.append(f'<span class="{CLASS}"{display}>{escape(tex.strip())}</span>')
         return f"{self._holder}{len(self._elements) - 1}-"
@@ -59,7 +59,7 @@ class Formulas:
     def keep_all(self, html: str) -> str:
         """Keep the formulas in the text of HTML that is not sanitized yet."""
         pieces = _PARTS.split(html)
-        # Of each three the first is text, the second markup, and the third the name of a tag.
+        # The split yields triples of text, markup, and tag name.
         pieces[::3] = [_FORMULA.sub(self._kept, piece) for piece in pieces[::3]]
         return "".join(piece for at, piece in enumerate(pieces) if at % 3 != 2 and piece)  # noqa: PLR2004
 
@@ -70,25 +70,25 @@ class Formulas:
         return self.keep(unescape(match[name]), displayed=name in _DISPLAYED)
 
     def put_back(self, html: str) -> str:
-        """Put the formulas into HTML that was sanitized."""
+        """Put the formulas back into sanitized HTML."""
         if not self._elements:
             return html
         return self._number.sub(lambda match: self._elements[int(match[1])], html)
 
 
 def _is_prose(match: re.Match[str]) -> bool:
-    """Whether two signs of money enclose words by chance."""
+    """Whether two dollar signs enclose words by chance."""
     text = match["inline"]
     return bool(text and " " in text and not _SIGNS.search(text) and _WORD.search(text))
 
 
 def without_formulas(html: str) -> str:
-    """Give HTML with an ellipsis for each formula, for counting and quoting words."""
+    """HTML with an ellipsis for each formula, for counting and quoting words."""
     return _SHOWN.sub("…", html)
 
 
 def add_formulas(parser: MarkdownIt) -> None:
-    """Let a parser of Markdown know formulas; ``env["formulas"]`` keeps those of a text."""
+    """Add formulas to a Markdown parser; ``env["formulas"]`` keeps those of a text."""
     parser.inline.ruler.before("escape", "formula", _inline)
     parser.block.ruler.before(
         "fence", "formula_block", _block, {"alt": ["paragraph", "reference", "blockquote", "list"]}
@@ -114,13 +114,13 @@ def _inline(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  of markd
 
 
 def _is_in_code(state: StateInline) -> bool:
-    """Whether an element of code was opened by a tag, and not closed."""
+    """Whether a tag is inside an element of code."""
     tags = (_CODE_TAG.match(t.content) for t in state.tokens if t.type == "html_inline")
     return sum(-1 if tag[1] else 1 for tag in tags if tag) > 0
 
 
 def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # noqa: FBT001
-    """A formula in separate lines, which may look like a list or a heading."""
+    """A formula on separate lines, which may look like a list or a heading."""
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]].strip()
     closing = _ENDS.get(first[:2])
     if closing is None or state.sCount[start] - state.blkIndent >= 4:  # noqa: PLR2004  code

@@ -1,6 +1,6 @@
-"""Images without anything that says who made them, and how.
+"""Images without metadata.
 
-What is sent is re-encoded from what the file shows: pixels that can be seen.
+Images are re-encoded from their visible pixels.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ _FRAME_MILLISECONDS = 100
 _OPAQUE = 255
 _BROKEN = "is a broken image, or none that can be shown; save it again as PNG"
 _FORMS = tuple(form.lower() for form in FORMATS)
-# Smaller files are cleaned in no time.
+# Smaller files are cleaned fast enough.
 _WORTH_KEEPING = 200_000
-# Part of the cache's key: a change of how images are cleaned makes them anew.
+# Part of the cache's key: a change of the cleaning invalidates cached images.
 _RECIPE = 1
 _cache: SizedCache[object, tuple[bytes, str]] = SizedCache(_MOST_KEPT)
-# One at a time: a large image takes hundreds of megabytes while it is decoded.
+# One at a time: decoding a large image takes hundreds of megabytes.
 _one = Lock()
 
 
 def clean_file(path: Path, patterns: tuple[re.Pattern[str], ...] = ()) -> tuple[bytes, str]:
-    """Give an image without its metadata."""
+    """An image without its metadata, from the cache where possible."""
     try:
         key = (path, signature(path), patterns)
     except OSError as error:
@@ -84,7 +84,7 @@ def _clean(path: Path, patterns: tuple[re.Pattern[str], ...]) -> tuple[bytes, st
     except ValueError as error:
         raise FileError(path, str(error)) from None
     if len(raw) >= _WORTH_KEEPING or is_drawing:
-        # A full disk is no reason not to show the image.
+        # The image is shown even if the disk is full.
         with suppress(OSError):
             entry.mkdir(mode=0o700, exist_ok=True)
             write_whole(entry / mimetype.rpartition("/")[2], content)
@@ -106,7 +106,7 @@ def clean_image(raw: bytes) -> tuple[bytes, str]:
 
 
 def encode_image(raw: bytes) -> tuple[bytes, str]:
-    """Re-encode an image; gives its format, too."""
+    """Re-encode an image; returns its format, too."""
     from PIL import Image
 
     try:
@@ -123,7 +123,7 @@ def encode_image(raw: bytes) -> tuple[bytes, str]:
 
 
 class _TooLargeError(Exception):
-    """An image whose pixels would not fit into memory."""
+    """An image whose pixels exceed the memory limit."""
 
 
 def _encoded(image: Image.Image) -> tuple[bytes, str]:
@@ -158,16 +158,16 @@ def _save_animation(image: Image.Image, form: str, out: io.BytesIO) -> None:
     from PIL import ImageSequence
 
     loop = image.info.get("loop")
-    # The picture for programs that know no animations is none of the frames.
+    # The fallback picture of an animation is none of its frames.
     beside = bool(image.info.get("default_image"))
     frames, durations = [], []
     for frame in islice(ImageSequence.Iterator(image), int(beside), None):
         frames.append(_bare(_without_hidden_colors(frame.convert("RGBA"))))
-        # Some formats tell only once the frame is decoded.
+        # Some formats report it only after the frame is decoded.
         durations.append(frame.info.get("duration") or _FRAME_MILLISECONDS)
     options: dict[str, object] = {"save_all": True, "append_images": frames[1:]}
     options["duration"] = [round(float(duration)) for duration in durations]
-    # A GIF without the entry runs once, and the other formats for ever.
+    # A GIF without the entry runs once, the other formats forever.
     if loop is not None or form != "GIF":
         options["loop"] = int(loop or 0)
     if form == "GIF":
@@ -176,7 +176,7 @@ def _save_animation(image: Image.Image, form: str, out: io.BytesIO) -> None:
 
 
 def _upright(image: Image.Image, form: str) -> Image.Image:
-    """The pixels, turned as the camera noted, in sRGB and of a size that can be shown."""
+    """The pixels, rotated as the camera noted, in sRGB, within the size limit."""
     from PIL import ImageOps
 
     image.load()
@@ -196,7 +196,7 @@ def _upright(image: Image.Image, form: str) -> Image.Image:
 
 
 def _without_hidden_colors(image: Image.Image) -> Image.Image:
-    """The image without colors that nobody sees: unused ones, and those of clear pixels."""
+    """The image without invisible colors: unused ones, and those of transparent pixels."""
     from PIL import Image
 
     if image.mode == "PA":
@@ -204,7 +204,7 @@ def _without_hidden_colors(image: Image.Image) -> Image.Image:
     if image.mode == "P":
         return _with_used_palette(image)
     if "transparency" in image.info and image.mode in ("1", "L", "RGB"):
-        # One color that is clear, which could be any.
+        # Any single transparent color.
         image = image.convert("RGBA" if image.mode == "RGB" else "LA")
     if image.mode not in ("LA", "RGBA"):
         return image
@@ -213,7 +213,7 @@ def _without_hidden_colors(image: Image.Image) -> Image.Image:
 
 
 def _with_used_palette(image: Image.Image) -> Image.Image:
-    """An image whose palette holds the colors of its pixels, in an order without information."""
+    """The image with a palette of its used colors, in an order without information."""
     from PIL import Image
 
     palette = image.getpalette("RGB") or []
@@ -236,7 +236,7 @@ def _with_used_palette(image: Image.Image) -> Image.Image:
 
 
 def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
-    """The image as it looks on a screen without its profile; unchanged if that is broken."""
+    """The image converted to sRGB; unchanged if its profile is broken."""
     from PIL import ImageCms
 
     if image.mode not in ("RGB", "RGBA", "CMYK"):
@@ -252,7 +252,7 @@ def _in_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 
 
 def _bare(image: Image.Image) -> Image.Image:
-    """A copy that carries nothing but pixels, palette and transparency."""
+    """A copy of pixels, palette, and transparency alone."""
     pixels = image.copy()
     pixels.info = {name: pixels.info[name] for name in ("transparency",) if name in pixels.info}
     return pixels

@@ -1,4 +1,4 @@
-"""LibreOffice, without network, secrets, and time to waste: converts files, many in one run."""
+"""LibreOffice without network, secrets, and unlimited time; converts many files in one run."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ _SECONDS = 60
 _SECONDS_A_FILE = 4
 _CPU_SECONDS = 60
 _LIMITS = ("--as=4294967296", "--fsize=200000000", "--nofile=256", "--core=0")
-# It asks to be started once more when it has made a profile.
+# Its exit code after creating a profile, which asks for a restart.
 _AGAIN = 81
 _ENVIRONMENT = ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH", "JAVA_HOME")
-# As it ends at the limit of processor time, also behind a shell.
+# Exit codes at the limit of processor time, also behind a shell.
 _OUT_OF_TIME = (-24, 128 + 24)
 _POLL_SECONDS = 0.05
 _TOO_SLOW = "takes too long to convert; make it simpler, or save it as PDF"
 _CRASHED = "makes LibreOffice crash; save it again, or as PDF"
 _UNREADABLE = "cannot be read by LibreOffice; open it, and save it again, or as PDF"
-# No macros, no links to other files, whatever the file asks for.
+# No macros and no links to other files, whatever the file says.
 _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 <oor:items xmlns:oor="http://openoffice.org/2001/registry">
 <item oor:path="/org.openoffice.Office.Common/Security/Scripting">
@@ -66,14 +66,14 @@ _SETTINGS = """<?xml version="1.0" encoding="UTF-8"?>
 
 @cache
 def find_office() -> str:
-    """Give the path of LibreOffice's command; nothing where it is not installed."""
+    """The path of LibreOffice's command; empty where it is not installed."""
     found = (shutil.which(name) for name in (*_COMMANDS, *_PLACES))
     return next((path for path in found if path), "")
 
 
 @cache
 def office_version() -> str:
-    """Give the version of LibreOffice, with letters, digits, and dots only."""
+    """The version of LibreOffice, reduced to letters, digits, and dots."""
     run = subprocess.run(  # noqa: S603  the program that was found
         [find_office(), "--version"],
         capture_output=True,
@@ -88,7 +88,7 @@ def office_version() -> str:
 
 @cache
 def is_sandboxed() -> bool:
-    """Whether this system lets a program run without network and within limits."""
+    """Whether this system can run a program without network and within limits."""
     if not (shutil.which("unshare") and shutil.which("prlimit")):
         return False
     command = ["prlimit", *_LIMITS, "unshare", "-rn", "true"]
@@ -103,10 +103,10 @@ def convert(
     sandboxed: bool = True,
     tell: Callable[[int], object] = lambda _: None,
 ) -> dict[str, bytes | str]:
-    """Convert files, all in as few runs as limits allow.
+    """Convert files in as few runs as limits allow.
 
-    Where a run fails, the file at which it ended is converted alone, and the others in another
-    run, so that each failure is that of a file.
+    After a failed run, the file at which it ended is converted alone and the others in another
+    run, so that each failure is attributed to one file.
     """
     results: dict[str, bytes | str] = {}
     waiting = list(contents)
@@ -118,7 +118,7 @@ def convert(
         if missing and problem == _UNREADABLE:
             results |= dict.fromkeys(missing, problem)
         elif missing:
-            # Files are converted in their order, so the run ended at this one.
+            # Files are converted in order, so the run ended at this one.
             first = missing[0]
             if len(some) > 1:
                 alone = {first: contents[first]}
@@ -140,7 +140,7 @@ def _run(
     sandboxed: bool,
     tell: Callable[[int], object] = lambda _: None,
 ) -> tuple[dict[str, bytes], str]:
-    """Give what one run of LibreOffice made, and why something may be missing."""
+    """The output of one run of LibreOffice, and why some may be missing."""
     work = Path(tempfile.mkdtemp(prefix="run-", dir=cache_folder("work")))
     try:
         numbered = {f"{n}.{name.rpartition('.')[2]}": name for n, name in enumerate(contents, 1)}
@@ -159,7 +159,7 @@ def _run(
         made = {}
         for file, name in numbered.items():
             path = out / f"{file.rpartition('.')[0]}.{target}"
-            # What was being written when it ended may be cut.
+            # The file being written at the end may be truncated.
             if path.is_file() and (code == 0 or path != _newest(out)):
                 made[name] = path.read_bytes()
     finally:
@@ -186,7 +186,7 @@ def _command(work: Path, out: Path, target: str, files: list[str], *, sandboxed:
 
 
 def _environment(work: Path) -> dict[str, str]:
-    """All that LibreOffice may know of its surroundings."""
+    """The whole environment of LibreOffice."""
     known = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     home = str(work)
     return {**known, "HOME": home, "TMPDIR": home, "TEMP": home, "LANG": "C.UTF-8"}
@@ -195,7 +195,7 @@ def _environment(work: Path) -> dict[str, str]:
 def _started(
     command: list[str], work: Path, out: Path, seconds: float, tell: Callable[[int], object]
 ) -> int | None:
-    """Run to the end; gives the exit code, or None where it took too long."""
+    """Run to the end; returns the exit code, or None after a timeout."""
     process = subprocess.Popen(  # noqa: S603  the program that was found, and names of ours
         command,
         cwd=work,
@@ -221,7 +221,7 @@ def _started(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End it with all that it started."""
+    """Kill a process with its children."""
     if sys.platform == "win32":
         process.kill()
     else:

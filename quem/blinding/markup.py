@@ -1,4 +1,4 @@
-"""HTML that is safe to show: from Markdown and code, or sanitized."""
+"""Safe HTML: from Markdown and code, or sanitized."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from quem.blinding.formulas import Formulas
 
-# The page's own headings end at 2.
+# The page's own headings end at level 2.
 TOP_HEADING = 3
 _LOWEST_HEADING = 6
 _TAGS = {
@@ -33,7 +33,7 @@ _TAGS = {
     *("sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u"),
     *("ul", "var", "wbr"),
 }
-# Of these not even the text inside is kept.
+# Elements that are removed with their text.
 _EMPTIED = {
     *("applet", "audio", "button", "canvas", "datalist", "embed", "frameset", "iframe"),
     *("math", "noembed", "noframes", "noscript", "object", "script", "select", "style"),
@@ -53,7 +53,7 @@ _VALUES = {
     "colspan": re.compile(r"[0-9]{1,3}"),
     "dir": re.compile(r"ltr|rtl|auto"),
     "href": re.compile(r"https?://.+", re.IGNORECASE | re.DOTALL),
-    # Language, script and region; longer parts could hold anything, and nobody sees them.
+    # Language, script, and region; longer tags could hold invisible text.
     "lang": re.compile(r"[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?"),
     "rowspan": re.compile(r"[0-9]{1,3}"),
     "scope": re.compile(r"row|col|rowgroup|colgroup"),
@@ -67,7 +67,7 @@ _OUTSIDE = 'rel="noopener noreferrer nofollow" target="_blank"'
 
 
 def sanitize(html: str, image_url: Callable[[str], str | None]) -> str:
-    """Keep of HTML what is text, structure and known images."""
+    """Reduce HTML to text, structure, and known images."""
 
     def checked(tag: str, name: str, value: str) -> str | None:
         if tag == "img" and name == "src":
@@ -88,7 +88,7 @@ def sanitize(html: str, image_url: Callable[[str], str | None]) -> str:
 
 
 class _Finish:
-    """What is done to tags after sanitizing, all in one pass."""
+    """Changes to tags after sanitizing, in one pass."""
 
     def __init__(self, html: str) -> None:
         self._html = html
@@ -111,7 +111,7 @@ class _Finish:
         return finish(attributes) if finish else match[0]
 
     def _heading(self, level: int, attributes: str, *, closes: bool) -> str:
-        """Put a heading below those of the page, without a gap between levels."""
+        """Put a heading below those of the page, without gaps between levels."""
         if closes:
             return f"</h{self._opened.pop()}>" if self._opened else ""
         self._last = min(self._levels[level], self._last + 1, _LOWEST_HEADING)
@@ -133,7 +133,7 @@ def _link(attributes: str) -> str:
 
 
 def _pre(attributes: str) -> str:
-    # What may scroll sideways has to be within reach of the keyboard.
+    # Scrollable elements must be reachable by keyboard.
     return f'<pre{attributes} tabindex="0">'
 
 
@@ -144,7 +144,7 @@ def _table(attributes: str) -> str:
 _FINISHES = {"a": _link, "img": _image, "pre": _pre, "table": _table}
 # Longer code is shown without colors, which would take seconds.
 _MOST_COLOURED = 100_000
-# What programs put above a text: title, author, date.
+# Front matter: title, author, date.
 _FRONT_MATTER = re.compile(r"\A---\n(?:(?:[\w.-]+:|[ \t]|- |#).*\n)*(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 
 
@@ -159,7 +159,7 @@ def markdown_html(
 
 
 def code_html(text: str, *, filename: str = "", language: str = "") -> str:
-    """Color code by classes that ``static/code.css`` knows."""
+    """Highlight code with the classes of ``static/code.css``."""
     lexer = _lexer(filename, language) if len(text) <= _MOST_COLOURED else None
     if lexer is None:
         inner = escape(text.rstrip("\n"))
@@ -168,14 +168,14 @@ def code_html(text: str, *, filename: str = "", language: str = "") -> str:
         from pygments.formatters import HtmlFormatter
 
         inner = highlight(text, lexer, HtmlFormatter(nowrap=True)).rstrip("\n")
-    # Pygments ends what it colors with each line, so that a line can be an element, which the
-    # style sheet numbers. The line break stays inside it, for whoever copies or counts.
+    # Pygments ends spans at line ends, so each line can be an element, which the style sheet
+    # numbers. The line break stays inside it, for copying and counting.
     lines = inner.replace("\n", '\n</span><span class="line">')
     return f'<pre class="code" tabindex="0"><code><span class="line">{lines}</span></code></pre>'
 
 
 def text_html(text: str) -> str:
-    """Show plain text as it is; lines that are too long are wrapped by the style sheet."""
+    """Plain text as HTML; the style sheet wraps long lines."""
     return f'<pre class="plain">{escape(text.strip(chr(10)))}</pre>'
 
 
@@ -185,7 +185,7 @@ def _lexer(filename: str, language: str) -> Lexer | None:
 
     names = [language]
     if not language:
-        # Pygments' own search looks for plugins, which takes 5 MB of memory.
+        # Pygments' own lookup loads plugins, which takes 5 MB of memory.
         names = [
             aliases[0]
             for _, aliases, patterns, _ in get_all_lexers(plugins=False)
@@ -228,7 +228,7 @@ def _code(
 def _cell(
     _self: RendererHTML, tokens: Sequence[Token], index: int, _options: OptionsDict, _env: EnvType
 ) -> str:
-    """A cell whose alignment is an attribute: pages allow no inline styles."""
+    """A cell with its alignment as an attribute: pages allow no inline styles."""
     token = tokens[index]
     style = str(token.attrGet("style") or "")
     align = style.partition("text-align:")[2]

@@ -1,6 +1,6 @@
-"""Notebooks as judges see them: text, code, and what the code printed and drew.
+"""Notebooks as judges receive them: text, code, and outputs.
 
-What a notebook says of itself (authors, paths, times, identifiers) is never read.
+A notebook's metadata (authors, paths, times, identifiers) are never shown.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from quem.errors import FileError
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What stands in Markdown before the number of a picture of the notebook.
+# Precedes the number of a notebook's picture in Markdown.
 EMBEDDED = "picture:\ue000"
 _FORMAT = 4
 _MOST_BYTES = 50_000_000
@@ -28,7 +28,7 @@ _ATTACHMENT = re.compile(r"attachment:([^)\s\"'>]+)")
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _BROKEN = "is not a notebook; save it again in Jupyter"
 _OLD = "is a notebook in an old format; open it in Jupyter, and save it again"
-# What a maker can be told by, and what shows when a file is opened elsewhere.
+# Metadata that can identify the author, and where the file was opened.
 _ENTRIES = ("authors", "author", "title", "kernelspec", "colab", "vscode")
 
 
@@ -37,19 +37,19 @@ class Block:
     """A piece of a notebook."""
 
     kind: str
-    # Of an image its number in `Notebook.images`, from 1, which is also what Markdown says behind
-    # `EMBEDDED`.
+    # Of an image its number in `Notebook.images`, from 1, which also follows `EMBEDDED` in
+    # Markdown.
     text: str
 
 
 @dataclass
 class Notebook:
-    """A notebook as it is shown."""
+    """A notebook as judges receive it."""
 
     language: str  # of its code
     blocks: list[Block] = field(default_factory=list)
-    images: list[bytes] = field(default_factory=list)  # as the notebook has them, not cleaned
-    lost: Counter[str] = field(default_factory=Counter)  # what cannot be shown
+    images: list[bytes] = field(default_factory=list)  # as stored, not cleaned
+    lost: Counter[str] = field(default_factory=Counter)  # outputs that cannot be shown
 
 
 def read_notebook(path: Path) -> Notebook:
@@ -65,7 +65,7 @@ def read_notebook(path: Path) -> Notebook:
 
 
 def notebook_entries(path: Path) -> dict[str, str]:
-    """List what a notebook says of itself, which is not shown."""
+    """The metadata of a notebook, which is not shown."""
     metadata = _part(_content(path), "metadata")
     entries = {name: metadata[name] for name in _ENTRIES if metadata.get(name)}
     return {name: _plain(value) for name, value in entries.items()}
@@ -139,7 +139,7 @@ def _add_data(notebook: Notebook, data: dict[str, Any]) -> None:
         notebook.blocks.append(Block("image", str(at)))
         return
     html = _joined(data.get("text/html"))
-    # A page that draws itself says nothing without its script.
+    # Such a page is empty without its script.
     if html and re.sub(r"<(script|style)\b.*?</\1\s*>|<[^>]*>", "", html, flags=re.DOTALL).strip():
         notebook.blocks.append(Block("html", html))
     elif text := _joined(data.get("text/markdown")):
@@ -157,7 +157,7 @@ def _add_data(notebook: Notebook, data: dict[str, Any]) -> None:
 
 
 def _add_text(notebook: Notebook, text: str) -> None:
-    """Add what was printed, without the codes that color it in a terminal."""
+    """Add printed text, without terminal color codes."""
     if plain := _ANSI.sub("", text).strip("\n"):
         notebook.blocks.append(Block("output", plain))
 
@@ -176,7 +176,7 @@ def _add_image(notebook: Notebook, data: dict[str, Any]) -> int | None:
 
 
 def _joined(value: object) -> str:
-    """A text, which may be a list of its lines."""
+    """A text, which may be stored as a list of its lines."""
     if isinstance(value, list):
         return "".join(str(line) for line in value)
     return value if isinstance(value, str) else ""
@@ -188,5 +188,5 @@ def _part(content: object, key: str) -> dict[str, Any]:
 
 
 def output_html(text: str) -> str:
-    """Show what was printed as it is."""
+    """Printed output as HTML."""
     return f'<pre class="plain output" tabindex="0">{escape(text)}</pre>'

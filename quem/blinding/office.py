@@ -1,7 +1,7 @@
-"""Files of office programs as judges receive them: cleaned, converted once, kept in a folder.
+"""Office files as judges receive them: cleaned, converted once, and cached.
 
 A document becomes a PDF, whose pages `quem.blinding.pages` draws, and a workbook becomes tables.
-All are converted together before judges come; nothing is converted while a judge waits.
+All are converted together before judging; no request waits for a conversion.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from quem.solutions.model import SolutionFile
 
 
-# Part of the cache's key: a change of how files are cleaned makes them anew.
+# Part of the cache's key: a change of the cleaning invalidates cached files.
 _RECIPE = 3
 _LIBRARIES = ("lxml", "openpyxl", "pikepdf", "pypdfium2")
 _EXTRA = (
@@ -50,22 +50,22 @@ _PDF = "document.pdf"
 
 @dataclass(frozen=True)
 class Converted:
-    """What judges receive of a file, and what they do not."""
+    """What judges receive of a file, and what is withheld."""
 
-    entries: dict[str, str]  # what the file says of itself and its authors, which is removed
-    # What judges do not see though a reader of the file may, and how many there are.
+    entries: dict[str, str]  # the file's metadata, which is removed
+    # Content that a reader of the file may see and judges do not, with counts.
     lost: dict[str, int]
     tables: tuple[Table, ...] = ()  # of a workbook
-    pdf: Path | None = None  # a document's pages, or those of the drawn sheets
+    pdf: Path | None = None  # pages of a document, or of the drawn sheets
 
 
 _cache: SizedCache[object, Converted] = SizedCache(_MOST_KEPT)
-# Entries that cannot be made, which is not tried twice.
+# Entries whose conversion failed, which is not repeated.
 _failed: SizedCache[str, str] = SizedCache(1_000)
 
 
 def read_office(file: SolutionFile) -> Converted:
-    """Give what was made of a document or workbook."""
+    """The cached conversion of a document or workbook."""
     try:
         key = file.path, signature(file.path), file.keep_headers
         known = _cache.get(key)
@@ -98,7 +98,7 @@ def prepare(
     sandboxed: bool = True,
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> list[Mistake]:
-    """Convert all documents and workbooks that are not in the cache, together."""
+    """Convert all documents and workbooks that are not in the cache."""
     wanted = [file for file in dict.fromkeys(files) if file.kind in ("office", "workbook")]
     if not wanted:
         return []
@@ -120,7 +120,7 @@ def prepare(
 
 
 def await_conversion(files: Iterable[SolutionFile]) -> bool:
-    """Whether any document or workbook is neither converted nor known to be impossible."""
+    """Whether any document or workbook is still to be converted."""
     for file in files:
         if file.kind in ("office", "workbook"):
             with suppress(OSError):
@@ -131,10 +131,10 @@ def await_conversion(files: Iterable[SolutionFile]) -> bool:
 
 
 def clean(file: SolutionFile) -> Cleaned:
-    """Give a file without what reveals who made it, as LibreOffice may see it."""
+    """An office file without metadata, as LibreOffice receives it."""
     form = file.path.suffix[1:].casefold()
     if form == "rtf":
-        # Its commands are read by LibreOffice alone, which gives a document to clean.
+        # Only LibreOffice reads its commands, and returns a document to clean.
         return Cleaned(file.path.read_bytes())
     return _clean_package(file, file.path.read_bytes())
 
@@ -157,7 +157,7 @@ def _parsed(
     content: bytes,
     **request: Any,  # noqa: ANN401  JSON
 ) -> tuple[dict[str, Any], bytes]:
-    """Have a confined process do something with a package."""
+    """Have a confined process parse a package."""
     try:
         return parser.parsed(do, content, **request)
     except RefusedError as error:
@@ -166,7 +166,7 @@ def _parsed(
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Let several processes of a server convert one after the other, so that each file is once."""
+    """Lock out other processes of the server, so that each file is converted once."""
     try:
         import fcntl
     except ImportError:
@@ -178,7 +178,7 @@ def _alone() -> Iterator[None]:
 
 
 def _entry(file: SolutionFile) -> Path:
-    """The folder of what was made of a file."""
+    """The cache folder of a file."""
     from quem.blinding.libreoffice import find_office, office_version
 
     version = office_version() if find_office() else _NO_OFFICE
@@ -197,7 +197,7 @@ def _is_there(entry: Path) -> bool:
 
 
 def _by_format(files: Iterable[SolutionFile], message: str) -> list[Mistake]:
-    """One mistake for each format, at its first file."""
+    """One error for each format, at its first file."""
     by_form: defaultdict[str, list[SolutionFile]] = defaultdict(list)
     for file in files:
         by_form[file.path.suffix.casefold()].append(file)
@@ -211,7 +211,7 @@ def _by_format(files: Iterable[SolutionFile], message: str) -> list[Mistake]:
 
 @dataclass
 class _Preparation:
-    """One batch of files on their way to what judges receive."""
+    """The conversion of one batch of files."""
 
     files: list[SolutionFile]
     sandboxed: bool
@@ -223,7 +223,7 @@ class _Preparation:
     reported: int = -1
 
     def run(self) -> list[Mistake]:
-        """Convert all; gives what is wrong."""
+        """Convert all files and return the errors."""
         if not self.files:
             return []
         self._report(0)
@@ -239,18 +239,18 @@ class _Preparation:
         return self.mistakes
 
     def _report(self, done: int) -> None:
-        """Tell how many files are converted, where that is more than before."""
+        """Report progress if more files are converted than before."""
         done = min(done, len(self.files))
         if done > self.reported:
             self.reported = done
             self.tell(done, len(self.files))
 
     def _ready(self) -> list[SolutionFile]:
-        """The files for which this system has what is needed."""
+        """The files for which this system has the required programs."""
         from quem.blinding.libreoffice import INSTALL, NO_SANDBOX, find_office, is_sandboxed
 
         if not find_office():
-            # Results that are stored can be shown without it.
+            # Stored results can be shown without them.
             xlsx = [file for file in self.files if _form(file) == "xlsx"]
             others = [file for file in self.files if file not in xlsx]
             self.mistakes += _by_format(others, f"is converted by {INSTALL}")
@@ -283,7 +283,7 @@ class _Preparation:
         self.cleaned[file] = clean(file)
 
     def _open_first(self) -> None:
-        """Have LibreOffice open what only it reads, or whose formulas it has to compute."""
+        """Have LibreOffice open files that only it reads, or whose formulas it has to compute."""
         from quem.blinding.libreoffice import find_office
 
         asked: dict[str, list[SolutionFile]] = {"docx": [], "xlsx": []}
@@ -306,14 +306,14 @@ class _Preparation:
         return any(table.formulas for table in tables)
 
     def _again(self, file: SolutionFile, content: bytes, form: str) -> None:
-        """Clean what LibreOffice made of a file, as a file of a stranger."""
+        """Clean LibreOffice's output like an untrusted file."""
         again = _clean_package(file, content)
         known = self.cleaned[file]
         entries = {**known.entries, **(again.entries if form == "docx" else {})}
         self.cleaned[file] = Cleaned(again.content, entries, {**again.lost, **known.lost})
 
     def _converted(self, files: list[SolutionFile], target: str) -> dict[SolutionFile, bytes]:
-        """Convert the cleaned contents of some files; those that fail are noted."""
+        """Convert cleaned contents; failures are noted."""
         from quem.blinding.libreoffice import convert
 
         opened = {"rtf": "rtf", "ods": "ods", "odt": "odt", "odp": "odp", "pptx": "pptx"}
@@ -342,7 +342,7 @@ class _Preparation:
         return converted
 
     def _read(self, file: SolutionFile) -> None:
-        """Read the tables of a workbook, and find the sheets that have more than a table."""
+        """Read the tables of a workbook, and find sheets with charts or pictures."""
         from quem.blinding.libreoffice import find_office
 
         known = self.cleaned[file]
@@ -366,7 +366,7 @@ class _Preparation:
         self.pdfs = self._converted(files, "pdf")
 
     def _keep(self, file: SolutionFile) -> None:
-        """Write what was made into the cache, where it can be drawn."""
+        """Write conversions into the cache if they can be drawn."""
         entry = _entry(file)
         entry.mkdir(mode=0o700, exist_ok=True)
         if file in self.pdfs:
@@ -382,7 +382,7 @@ def _form(file: SolutionFile) -> str:
 
 
 def _draw_first(file: SolutionFile, pdf: Path) -> None:
-    """Read the pages of what was converted: a PDF that cannot be drawn is an error of its file."""
+    """Read the pages of a conversion: a PDF that cannot be drawn is an error of its file."""
     from quem.blinding.pdf import read_pdf
 
     try:

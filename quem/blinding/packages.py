@@ -1,4 +1,4 @@
-"""Packages of office formats: zip files of parts in XML, read within limits and written again."""
+"""Packages of office formats: zip files of XML parts, read within limits and rewritten."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-# A tree takes about six times as much memory as the text it was read from.
+# A tree takes about six times as much memory as its text.
 _MOST_XML = 60_000_000
 _LOCKED = "has a password, or is in an older format; save it without a password as {}"
 _COMPOUND = b"\xd0\xcf\x11\xe0"
-# The tag of elements that are taken away at last.
+# Tag of elements that are removed at the end.
 GONE = "gone"
 TYPES, MANIFEST, MIMETYPE = "[Content_Types].xml", "META-INF/manifest.xml", "mimetype"
-# Of a drawing: itself, and pixels.
+# Attributes of a drawing that refer to itself or hold pixels.
 _INSIDE = ("#", "data:image/png", "data:image/jpeg", "data:image/gif")
 _UNSEEN = ("script", "foreignObject", "title", "desc", "metadata")
 _REMOTE = re.compile(r"url\s*\(\s*[\"']?(?!#)|@import", re.IGNORECASE)
@@ -33,48 +33,48 @@ _REMOTE = re.compile(r"url\s*\(\s*[\"']?(?!#)|@import", re.IGNORECASE)
 
 @dataclass
 class Cleaned:
-    """What is left of a file, and what was taken from it."""
+    """A cleaned file and what was removed."""
 
-    content: bytes = b""  # as it is converted
-    # What the file says of itself and its authors, which is removed.
+    content: bytes = b""  # ready for conversion
+    # The file's metadata, which is removed.
     entries: dict[str, str] = field(default_factory=dict)
-    # What judges do not see though a reader of the file may: its name, and how many there are.
+    # Content that a reader of the file may see and judges do not: its name and count.
     lost: dict[str, int] = field(default_factory=dict)
 
     def lose(self, what: str, count: int = 1) -> None:
-        """Count something that judges do not see."""
+        """Count removed content."""
         if count:
             self.lost[what] = self.lost.get(what, 0) + count
 
     def say(self, name: str, text: str) -> None:
-        """Note what a property says; a second value of the same name is put behind the first."""
+        """Note a property; a second value of the same name is appended to the first."""
         text, known = " ".join(text.split()), self.entries.get(name, "")
         if text and text not in known.split(", "):
             self.entries[name] = f"{known}, {text}" if known else text
 
 
 class Package(packages.Package):
-    """The parts of an office file; their names are found in small and in capital letters."""
+    """The parts of an office file; names are case-insensitive."""
 
     broken = "is a broken file; open it in the program that wrote it, and save it again"
 
     @staticmethod
     def _key(name: str) -> str:
-        # Windows has no other case.
+        # As on Windows.
         return posixpath.normpath(name).casefold()
 
     @property
     def names(self) -> list[str]:
-        """The names of all parts, folders left out."""
+        """The names of all parts, without folders."""
         return [posixpath.normpath(name) for name in super().names]
 
     def tree(self, name: str) -> _Element:
-        """Give the tree of a part in XML; see `parse`."""
+        """The parsed XML of a part; see `parse`."""
         return parse(self.path, self.read(name))
 
 
 def package_problem(path: Path, holds: str, form: str) -> str:
-    """Say why a file is not a package of a format that can be read; nothing where it is."""
+    """Why a file is not a readable package of its format; empty where it is."""
     try:
         with path.open("rb") as file:
             if file.read(4) == _COMPOUND:
@@ -92,7 +92,7 @@ def package_problem(path: Path, holds: str, form: str) -> str:
 
 
 def parse(path: Path, content: bytes) -> _Element:
-    """Read XML: nothing is fetched, no entity is replaced, and comments are left out."""
+    """Parse XML without fetching, entities, and comments."""
     from lxml import etree
 
     if len(content) > _MOST_XML:
@@ -116,14 +116,14 @@ def parse(path: Path, content: bytes) -> _Element:
 
 
 def serialize(root: _Element) -> bytes:
-    """Write a tree, without what was before and behind its root."""
+    """Serialize a tree without the text around its root."""
     from lxml import etree
 
     return etree.tostring(root, encoding="UTF-8", xml_declaration=True, with_tail=False)
 
 
 def written(parts: Mapping[str, bytes]) -> bytes:
-    """Write parts as a zip file that holds nothing else; the type of OpenDocument comes first."""
+    """Write parts as a zip file of nothing else; the type of OpenDocument comes first."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as package:
         for name in sorted(parts, key=lambda name: (name != MIMETYPE, name)):
@@ -134,23 +134,23 @@ def written(parts: Mapping[str, bytes]) -> bytes:
 
 
 def local(element: _Element) -> str:
-    """Give the name of an element without its namespace."""
+    """The name of an element without its namespace."""
     return str(element.tag).rpartition("}")[2]
 
 
 def text_of(element: _Element) -> str:
-    """Give all text inside an element."""
+    """The text inside an element."""
     return " ".join("".join(map(str, element.itertext())).split())
 
 
 def value_of(element: _Element, name: str) -> str:
-    """An attribute, whatever its namespace; nothing where it is missing."""
+    """An attribute, whatever its namespace; empty where it is missing."""
     found = (str(v) for k, v in element.attrib.items() if str(k).rpartition("}")[2] == name)
     return next(found, "")
 
 
 def clean_drawing(path: Path, content: bytes) -> bytes:
-    """Take from a drawing in SVG whatever leads out of it, and its scripts."""
+    """Remove scripts and external references from an SVG drawing."""
     from lxml import etree
 
     root = parse(path, content)

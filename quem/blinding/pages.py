@@ -1,4 +1,4 @@
-"""From a file to the images of its pages, whatever program wrote it."""
+"""Images of a file's pages, whatever its format."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from quem.blinding.pdf import PdfPage
     from quem.solutions.model import Kind, SolutionFile
 
-# Kinds that can have pages; a workbook has those of its sheets with charts or pictures.
-# A notebook has pictures in their place.
+# Kinds that can have pages; a workbook has those of its sheets with charts or pictures, a notebook
+# has its pictures.
 PAGED: tuple[Kind, ...] = ("pdf", "office", "workbook", "notebook")
 
 
 def pages_of(file: SolutionFile) -> tuple[PdfPage, ...]:
-    """Give the pages of a file, without the words that are redacted."""
+    """The pages of a file, without the redacted words."""
     pdf = _pdf(file)
     return read_pdf(pdf, file.patterns).pages if pdf else ()
 
 
 def image_of(file: SolutionFile, number: int | None) -> tuple[bytes, str]:
-    """Give an image, or that of a page, and its type."""
+    """An image, or that of a page, with its type."""
     if number is None:
         return clean_file(file.path, file.patterns)
     if file.kind == "notebook":

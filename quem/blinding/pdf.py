@@ -1,4 +1,4 @@
-"""PDFs as judges receive them: an image of each page, and the text that can be seen on it."""
+"""PDFs as judges receive them: an image of each page with its visible text."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     Patterns = Sequence[re.Pattern[str]]
 
 PDF_ADVICE = "is a PDF, whose pages quem draws by pikepdf and pypdfium2; pip install 'quem[pdf]'"
-# Part of the cache's key: a change of how pages are made makes them anew.
+# Part of the cache's key: a change of the rendering invalidates cached pages.
 _RECIPE = 1
 _DPI = 144
 _CLEANED = "cleaned.pdf"
-_SECONDS = 20  # besides those for each page
+_SECONDS = 20  # in addition to those per page
 _SECONDS_A_PAGE = 2
 _MOST_KEPT = 16_000_000
 _DRAWN_BEFORE_TRIM = 32
@@ -47,31 +47,31 @@ class PdfPage:
     # Pixels of its image
     width: int
     height: int
-    text: str  # what can be seen, in lines
+    text: str  # visible text, in lines
 
 
 @dataclass(frozen=True)
 class PdfDocument:
-    """A PDF as it is shown."""
+    """A PDF as judges receive it."""
 
     pages: tuple[PdfPage, ...]
-    entries: dict[str, str]  # what the file says of itself beside its pages, which is not shown
+    entries: dict[str, str]  # metadata, which is not shown
 
 
 _cache: SizedCache[object, PdfDocument] = SizedCache(_MOST_KEPT)
-# Files that took too long or crashed the worker, which they do not do twice.
+# Files that timed out or crashed the worker, which are not tried again.
 _failed: SizedCache[str, str] = SizedCache(1_000)
 _drawn = count(1)
 
 
 @cache
 def can_draw() -> bool:
-    """Whether the libraries of the extra ``pdf`` are there."""
+    """Whether the libraries of the extra ``pdf`` are installed."""
     return all(find_spec(name) for name in ("pikepdf", "pypdfium2"))
 
 
 def read_pdf(path: Path, patterns: Patterns = ()) -> PdfDocument:
-    """Read the pages of a PDF, from the cache where they are known."""
+    """The pages of a PDF, cached where possible."""
     try:
         key = path, signature(path), tuple(patterns)
         if known := _cache.get(key):
@@ -103,7 +103,7 @@ def page_image(path: Path, number: int, patterns: Patterns = ()) -> tuple[bytes,
 
 @dataclass(frozen=True)
 class _Pages:
-    """The pages of a file with these bytes, without some words."""
+    """The pages of a file with these bytes, redacted."""
 
     path: Path
     sha256: str
@@ -111,7 +111,7 @@ class _Pages:
 
     @property
     def entry(self) -> Path:
-        """The folder of what was made of them."""
+        """The cache folder."""
         name = f"{self.sha256}-{_DPI}-{_version()}"
         if self.patterns:
             name += f"-{hashlib.sha256(repr(sorted(self.sources)).encode()).hexdigest()[:16]}"
@@ -119,7 +119,7 @@ class _Pages:
 
     @property
     def sources(self) -> list[tuple[str, int]]:
-        """The patterns as the worker takes them."""
+        """The patterns in the worker's format."""
         return sources_of(self.patterns)
 
 
@@ -143,7 +143,7 @@ def _read(pages: _Pages) -> PdfDocument:
 
 
 def _contents(pages: _Pages) -> dict[str, Any]:
-    """Clean a PDF and read its pages, which is known from then on."""
+    """Clean a PDF, read its pages, and cache both."""
     begun = time.monotonic()
     cleaned = _clean(pages)
     sizes = [(int(width), int(height)) for width, height in cleaned["sizes"]]
@@ -166,7 +166,7 @@ def _note_use(entry: Path, *, trims: bool) -> None:
 
 
 def _clean(pages: _Pages) -> dict[str, Any]:
-    """Clean a PDF, and keep it."""
+    """Clean a PDF and cache it."""
     content = pages.path.read_bytes()
     if hashlib.sha256(content).hexdigest() != pages.sha256:
         raise FileError(pages.path, "changed while it was read; try again")
@@ -177,7 +177,7 @@ def _clean(pages: _Pages) -> dict[str, Any]:
 
 
 def _response(pages: _Pages, do: str, page: int) -> tuple[dict[str, Any], bytes]:
-    """Have the worker do something with a page; what the cache lost is made again first."""
+    """Send the worker a request for a page; lost cache entries are recreated first."""
     cleaned = pages.entry / _CLEANED
     if not cleaned.is_file():
         _clean(pages)

@@ -1,6 +1,6 @@
-"""The confined process that parses PDFs, one page at a time; `quem.blinding.pdf` asks.
+"""The confined process that parses PDFs page by page for `quem.blinding.pdf`.
 
-A PDF is cleaned, so that what is drawn and what is read of it are the same, and drawn page by page.
+A PDF is cleaned first, so that its image and its extracted text agree.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__: list[str] = []
 
-# Text that is read in place of what is seen.
+# Text that is extracted in place of visible text.
 _INSTEAD = ("/ActualText", "/Alt", "/E")
 _UNUSED = ("/AA", "/AcroForm", "/Metadata", "/Names", "/OpenAction", "/Outlines", "/StructTreeRoot")
 _MARKS = ("BDC", "DP")
@@ -39,7 +39,7 @@ _LONGEST_ENTRY = 100_000
 
 
 def entries_of(pdf: Pdf) -> Iterator[tuple[str, str]]:
-    """List what a document says of itself: names of entries, and what they say."""
+    """The metadata of a document: names and values."""
     info = pdf.trailer.get("/Info")
     if isinstance(info, Dictionary):
         for key, value in info.items():
@@ -55,13 +55,13 @@ def entries_of(pdf: Pdf) -> Iterator[tuple[str, str]]:
 
 
 def clean(pdf: Pdf) -> None:
-    """Change a document so that what is drawn and what is read of it are the same.
+    """Change a document so that its image and its extracted text agree.
 
-    Notes and filled fields become part of their page, those without a look of their own are
-    left out, and so are texts that a screen does not show.
+    Annotations and filled fields become part of their page. Those without an appearance are
+    removed, and so are texts that a screen does not show.
     """
     if "/AcroForm" in pdf.Root:
-        # Fields that a viewer would have drawn from their values get a look of their own.
+        # Fields that a viewer would draw from their values get an appearance.
         pdf.generate_appearance_streams()
     for page in pdf.pages:
         for note in _items(page.obj.get("/Annots")):
@@ -85,7 +85,7 @@ def _items(value: object) -> Iterator[Dictionary]:
 
 
 def _put_into_layer(note: Dictionary) -> None:
-    """Let the look of a note be hidden with the layer that the note is in."""
+    """Hide the appearance of an annotation with its layer."""
     layer, looks = note.get("/OC"), note.get("/AP")
     look = looks.get("/N") if isinstance(looks, Dictionary) else None
     if layer is None or look is None:
@@ -99,7 +99,7 @@ def _put_into_layer(note: Dictionary) -> None:
 
 
 def _clean_object(pdf: Pdf, thing: Object, depth: int = 0) -> None:
-    """Drop the texts that replace others from an object, and from what it holds directly."""
+    """Drop replacement texts from an object, and from its direct children."""
     if isinstance(thing, Array):
         parts = list(thing.as_list())
     elif isinstance(thing, Dictionary | Stream):
@@ -116,7 +116,7 @@ def _clean_object(pdf: Pdf, thing: Object, depth: int = 0) -> None:
 
 
 def _clean_content(pdf: Pdf, stream: Stream, drawn: pikepdf.Page | Stream) -> None:
-    """Drop the same texts from the marks in what draws a page or a part of it."""
+    """Drop replacement texts from the marked content of a page or a part of it."""
     raw = stream.read_bytes()
     if not any(mark.encode() in raw for mark in _MARKS):
         return
@@ -137,38 +137,38 @@ def _drop(thing: Object, keys: tuple[str, ...]) -> None:
 
 _LONGEST_SIDE = 5_000
 _JPEG_QUALITY = 85
-# Bits per pixel of brightness: a page of text has about 1, a photograph 7.
+# Bits of brightness per pixel: a page of text has about 1, a photograph 7.
 _PHOTOGRAPH = 5.0
 _NO_COLOR = 8
-# Pixels and steps of gray that a character needs to be seen.
+# Pixels and gray levels that make a character visible.
 _LEAST_HEIGHT = 3
 _LEAST_CONTRAST = 24
 _NARROW = 0.4
-# Coordinates are taken at this many parts of a pixel, and from points this far apart.
+# Coordinates are rounded to this fraction of a pixel, and sampled at this distance.
 _FINE = 64
 _FAR = 1_000.0
 _POINTS = ((0.0, 0.0), (_FAR, 0.0), (0.0, _FAR))
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
-# A hyphen at the end of a line, as pdfium tells it.
+# A hyphen at a line end, as pdfium returns it.
 _HYPHEN = "\x02"
 _BROKEN_WORD = re.compile(f"{_HYPHEN}\\s*")
 _UNSEEN = re.compile("[^\\S\n]+")
-# What no text of a page holds, since it is not printable.
+# Not printable, so no text of a page holds it.
 _PLACE = "\ue000"
-# Gray of what covers words, and pixels that it is wider than they are.
+# Gray of the redaction box, and its margin in pixels.
 _COVER = (128, 128, 128)
 _MARGIN = 2
 
 
 def size_of(pdf: PdfDocument, number: int, dpi: int) -> tuple[int, int]:
-    """Give width and height of a page's image in pixels."""
+    """Width and height of a page's image in pixels."""
     width, height = pdf.get_page_size(number - 1)
     scale = _scale(width, height, dpi)
     return max(round(width * scale), 1), max(round(height * scale), 1)
 
 
 def encoded(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()) -> tuple[bytes, str]:
-    """Draw a page."""
+    """A page as an encoded image."""
     page = pdf[number - 1]
     image = _drawn(page, size_of(pdf, number, dpi), dpi)
     if patterns:
@@ -186,7 +186,7 @@ def encoded(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()) ->
 
 
 def visible_text(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()) -> str:
-    """Give the text of a page, of which only what has ink in the image is kept."""
+    """The text of a page, restricted to characters with ink in the image."""
     page = pdf[number - 1]
     gray = _drawn(page, size_of(pdf, number, dpi), dpi).convert("L")
     seen = [sign for _, sign in _seen(page, gray)]
@@ -201,7 +201,7 @@ def visible_text(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = (
 
 
 def _as_read(signs: list[str]) -> Iterator[str]:
-    """The same characters as words are found in them: ligatures as letters, no broken words."""
+    """The characters normalized for search: ligatures as letters, broken words joined."""
     broken = False
     for sign in signs:
         broken = sign == _HYPHEN or (broken and sign.isspace())
@@ -222,7 +222,7 @@ def _cover(page: PdfPage, image: Image.Image, patterns: Patterns) -> None:
 
 
 def _box(text: PdfTextPage, index: int, places: _Places) -> tuple[float, ...]:
-    """What covers a character, as high as its line."""
+    """The box over a character, as high as its line."""
     left, top, right, bottom = places.of(text.get_charbox(index))
     with suppress(pypdfium2.PdfiumError):
         line = places.of(text.get_charbox(index, loose=True))
@@ -232,7 +232,7 @@ def _box(text: PdfTextPage, index: int, places: _Places) -> tuple[float, ...]:
 
 
 def _joined(boxes: Iterable[tuple[float, ...]]) -> list[tuple[float, ...]]:
-    """One box for all that follow each other in a line, with what is between words."""
+    """One box for all that follow each other in a line, including blanks."""
     joined: list[tuple[float, ...]] = []
     for box in boxes:
         last = joined[-1] if joined else None
@@ -269,7 +269,7 @@ def _extremes(gray: Image.Image) -> tuple[float, float]:
 
 
 def _seen(page: PdfPage, gray: Image.Image) -> Iterator[tuple[int, str]]:
-    """Each character that has ink, and what is between, with its number on the page."""
+    """Each character with ink, and the blanks between, with its number on the page."""
     text = page.get_textpage()
     places = _Places(page, gray.size)
     for index in range(text.count_chars()):
@@ -287,15 +287,15 @@ def _is_between(sign: str) -> bool:
 def _has_ink(text: PdfTextPage, index: int, sign: str, places: _Places, gray: Image.Image) -> bool:
     try:
         left, top, right, bottom = box = places.of(text.get_charbox(index))
-        # Points and dashes are small: how high their line is says whether they can be read.
+        # Dots and dashes are small: the height of their line decides whether they can be read.
         line = box if sign.isalnum() else places.of(text.get_charbox(index, loose=True))
     except pypdfium2.PdfiumError:
         return False
-    # Text may run upward, so that its height is the width of a box.
+    # Text may run upward, so its height is the width of a box.
     height = max(line[2] - line[0], line[3] - line[1])
     if height < _LEAST_HEIGHT or left < 0 or top < 0 or right > gray.width or bottom > gray.height:
         return False
-    # A dash, or an I in large letters, fills its box; what is beside it shows that it is there.
+    # A dash or a capital I fills its box; the neighboring pixels show its ink.
     narrow, wide = sorted((right - left, bottom - top))
     more = 1 if not sign.isalnum() or narrow < _NARROW * wide else 0
     area = floor(left) - more, floor(top) - more, ceil(right) + more, ceil(bottom) + more
@@ -304,7 +304,7 @@ def _has_ink(text: PdfTextPage, index: int, sign: str, places: _Places, gray: Im
 
 
 class _Places:
-    """Boxes in pixels of the image, from boxes in units of the page."""
+    """Conversion of boxes from page units to pixels."""
 
     def __init__(self, page: PdfPage, size: tuple[int, int]) -> None:
         origin, one, other = (self._device(page, size, *point) for point in _POINTS)
@@ -319,7 +319,7 @@ class _Places:
         return pixel[0].value / _FINE, pixel[1].value / _FINE
 
     def of(self, box: tuple[float, float, float, float]) -> tuple[float, ...]:
-        """Give left, top, right and bottom."""
+        """Left, top, right, and bottom of a box."""
         corners = ((box[0], box[1]), (box[2], box[3]))
         xs = [self._x[0] + self._x[1] * x + self._x[2] * y for x, y in corners]
         ys = [self._y[0] + self._y[1] * x + self._y[2] * y for x, y in corners]
@@ -330,13 +330,13 @@ MOST_PAGES = 500
 
 
 class _Worker:
-    """Answers requests; keeps the document open that was asked for last."""
+    """Answers requests and keeps the last document open."""
 
     def __init__(self) -> None:
         self._open: tuple[str, PdfDocument] | None = None
 
     def clean(self, request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
-        """Give the document as it is drawn, and say how large its pages are."""
+        """The cleaned document and the sizes of its pages."""
         out = io.BytesIO()
         with pikepdf.open(io.BytesIO(content)) as pdf:
             if not len(pdf.pages):
@@ -354,7 +354,7 @@ class _Worker:
         return {"sizes": sizes, "entries": entries}, cleaned
 
     def text(self, request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
-        """Give what can be read on a page."""
+        """The visible text of a page."""
         drawn = self._opened(request["key"], content)
         if drawn is None:
             return {"gone": True}, b""
@@ -362,7 +362,7 @@ class _Worker:
         return {"text": visible_text(drawn, request["page"], request["dpi"], patterns)}, b""
 
     def image(self, request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
-        """Give the image of a page, and how its name ends."""
+        """The image of a page and its file extension."""
         drawn = self._opened(request["key"], content)
         if drawn is None:
             return {"gone": True}, b""
@@ -371,7 +371,7 @@ class _Worker:
         return {"ending": ending}, image
 
     def _opened(self, key: str, content: bytes) -> PdfDocument | None:
-        """The cleaned document, which is sent again where another was opened since."""
+        """The cleaned document, which is sent again if another was opened since."""
         if content:
             if self._open:
                 self._open[1].close()
@@ -381,7 +381,7 @@ class _Worker:
 
 
 def _problem(error: Exception) -> str:
-    if isinstance(error, MemoryError) or "bad_alloc" in str(error):  # as qpdf tells it
+    if isinstance(error, MemoryError) or "bad_alloc" in str(error):  # qpdf's message
         return "is a PDF that needs too much memory to be drawn; make it simpler"
     if isinstance(error, pikepdf.PasswordError):
         return "is a PDF with a password; save it without one"

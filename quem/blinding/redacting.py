@@ -1,4 +1,4 @@
-"""Words taken out of HTML that is safe already, or marked in it, across tags and entities."""
+"""Redaction and highlighting of words in safe HTML, across tags and entities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 TAG = re.compile(r'<(?:[^>"]|"[^"]*")*>')
-# Of attributes, what a maker can have written.
+# Attributes that can hold an author's text.
 VALUE = re.compile(r' (?:alt|aria-label|href|lang|start|title|value)="([^"]*)"')
 _INSIDE_WORDS = re.compile(
     r"</?(?:a|abbr|b|bdi|bdo|cite|code|del|dfn|em|i|ins|kbd|mark|q|s|samp|small|span|strong"
@@ -22,8 +22,7 @@ _INSIDE_WORDS = re.compile(
 )
 _ATTRIBUTE = re.compile(r' (alt|aria-label|href|lang|start|title|value)="([^"]*)"')
 _READ = ("alt", "aria-label", "title")
-# Tags, signs that sentences about workbooks take the place of, characters that are written as
-# entities, and others.
+# Tags, placeholders of sentences on workbooks, entities, and other characters.
 _TOKEN = re.compile(
     r'<(?:[^>"]|"[^"]*")*>|\ue000(?:formula|more-\d+-\d+)\ue000|&(?:#\w{1,8}|\w{1,32});|.',
     re.DOTALL,
@@ -32,12 +31,12 @@ _SHOWN_MARK = f'<span class="redacted">{MARK}</span>'
 
 
 def flat(html: str) -> str:
-    """Give HTML without the tags that may be inside a word."""
+    """HTML without the tags that may be inside a word."""
     return _INSIDE_WORDS.sub("", html)
 
 
 def redact_html(html: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """Put a mark in the place of words: in texts, in descriptions, and in what links lead to."""
+    """Redact words in texts, descriptions, and link targets."""
     if not patterns or not _occurs(html, patterns):
         return html
 
@@ -56,7 +55,7 @@ def redact_html(html: str, patterns: Sequence[re.Pattern[str]]) -> str:
 
 
 def redact_text(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """Put a mark in the place of words, keeping the ends of lines."""
+    """Redact words, keeping line breaks."""
     if not _has(text, patterns):
         return text
     parts, end = [], 0
@@ -67,7 +66,7 @@ def redact_text(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
 
 
 def highlight_html(html: str, patterns: Iterable[re.Pattern[str]], attributes: str) -> str:
-    """Mark words in the text of HTML; what is in descriptions and addresses cannot be marked."""
+    """Mark words in the text of HTML; descriptions and addresses cannot be marked."""
 
     def mark(texts: list[str]) -> list[str]:
         return [f"<mark {attributes}>{text}</mark>" if text else "" for text in texts]
@@ -78,11 +77,11 @@ def highlight_html(html: str, patterns: Iterable[re.Pattern[str]], attributes: s
 def _changed(
     html: str, patterns: Sequence[re.Pattern[str]], change: Callable[[list[str]], list[str]]
 ) -> str:
-    """HTML with other texts where words are: each place is a list of texts between tags."""
+    """HTML with replaced words: each match is a list of texts between tags."""
     tokens: list[str] = _TOKEN.findall(html)
     places = found_spans(map(_read, tokens), patterns)
     for start, end in places:
-        # Runs of text; the tags between them stay where they are.
+        # Runs of text; the tags between them stay in place.
         runs: list[list[int]] = []
         for index in range(start, end):
             if not _is_tag(tokens[index]):
@@ -103,14 +102,14 @@ def _is_tag(token: str) -> bool:
 
 
 def _read(token: str) -> str:
-    """What a token is to a reader."""
+    """A token as its reader sees it."""
     if _is_tag(token):
         return "" if _INSIDE_WORDS.fullmatch(token) else "\n"
     return unescape(token) if len(token) > 1 else token
 
 
 def _occurs(html: str, patterns: Sequence[re.Pattern[str]]) -> bool:
-    """Whether words are anywhere in HTML, found quickly."""
+    """Whether words occur in HTML; fast."""
     values = [unescape(value) for value in VALUE.findall(html)]
     return _has(
         "\n".join([unescape(TAG.sub("\n", flat(html))), *values, *map(unquote, values)]), patterns

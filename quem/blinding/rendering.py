@@ -1,4 +1,4 @@
-"""Solutions, and the texts that judges read, as safe HTML that does not reveal their authors."""
+"""Solutions and texts for judges as safe HTML that does not reveal the authors."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from quem.solutions.model import Sheet, Solution, SolutionFile
 
 _log = logging.getLogger("webjudge")
-# Characters of HTML that are kept; 20 problems of 8 solutions have about 2 million.
+# Cached characters of HTML; 20 problems of 8 solutions have about 2 million.
 _MOST_KEPT = 16_000_000
-# Nobody outside can write these, so what holds them comes from here.
+# Reserved characters: input never holds them.
 _IMAGE = f"image-{secrets.token_hex(16)}-"
 _CODE = f"code-{secrets.token_hex(16)}-"
 _PICTURE = f"picture-{secrets.token_hex(16)}-"
@@ -45,20 +45,20 @@ _IMAGE_NUMBER = re.compile(rf"({_IMAGE}|{_PICTURE})(\d+)")
 _CODE_NUMBER = re.compile(rf"<pre[^>]*>{_CODE}(\d+)</pre>")
 _NOTHING = Markup()
 _HEADING = re.compile(r"<h[1-6][^>]*>(.*?)</h[1-6]>", re.DOTALL)
-# Characters of how a solution begins; a row of the ladder has room for about half of them.
+# Length of a snippet; a row of the ranking page shows about half of it.
 _SNIPPET = 80
-# Words of a beginning, of which solutions to one problem may share a form's.
+# Words of a snippet, of which solutions to one problem may share those of a form.
 _BEGINNING = 1000
-# Where a sheet has more rows and columns than are shown; a sentence takes its place.
+# Placeholder where a sheet has more rows and columns than are shown.
 _MORE = re.compile("<p>\ue000more-([0-9]+)-([0-9]+)\ue000</p>")
 
 
 @dataclass(frozen=True)
 class Phrases:
-    """What pages say about workbooks, in the judge's language."""
+    """Sentences on workbooks in the judge's language."""
 
-    formula: str = "(formula)"  # in place of the result of a formula that is not known
-    # Says how many more rows and columns a sheet has.
+    formula: str = "(formula)"  # replaces an unknown result
+    # The number of omitted rows and columns of a sheet.
     more: Callable[[int, int], str] = "{} more rows, {} more columns".format
 
 
@@ -70,45 +70,44 @@ class PageImage:
     """A page of a PDF or document, as an image with its text below."""
 
     number: int  # from 1
-    url: str  # where the image is
+    url: str  # address of the image
     # Pixels
     width: int
     height: int
-    text: str  # what can be read in the image
+    text: str  # text visible in the image
 
 
 @dataclass(frozen=True)
 class Part:
-    """One file of a solution, as a page shows it."""
+    """A file of a solution on a page."""
 
     kind: Literal["html", "image", "pdf"]
-    name: str  # a name that reveals nothing: "File 1 of 3"
+    name: str  # a neutral name: "File 1 of 3"
     html: Markup = _NOTHING  # safe HTML; empty for images, PDFs, and documents
-    url: str = ""  # where the image is; empty for others
-    # Of a PDF or document, and of the sheets of a workbook that have charts or pictures.
+    url: str = ""  # address of the image; empty for others
+    # Of a PDF or document, and of sheets with charts or pictures.
     pages: tuple[PageImage, ...] = ()
 
 
 @dataclass(frozen=True)
 class Rendered:
-    """A solution as a page shows it."""
+    """A solution on a page."""
 
     parts: tuple[Part, ...]
-    n_words: int  # of its texts, and of what can be read in its PDFs; code is counted in lines
-    # Of its files of code, of its PDFs and documents, pictures, those inside texts too, and sheets
-    # of its workbooks
+    n_words: int  # of its texts and PDFs; code is counted in lines
+    # Of its code files, PDFs and documents, pictures (also in texts), and sheets of workbooks
     n_lines: int = 0
     n_pages: int = 0
     n_pictures: int = 0
     n_sheets: int = 0
-    # How it begins: its first heading or words, which tell it apart; may be empty.
+    # Snippet: its first heading or words; may be empty.
     snippet: str = ""
-    # Its first words, for the same use where the snippet does not tell it apart.
+    # Its first words, where the snippet is not distinctive.
     beginning: tuple[str, ...] = ()
 
     @property
     def shape(self) -> Literal["text", "code", "pages", "sheets"]:
-        """How wide it is to be read: most of it is text, or code, pages, or sheets alone."""
+        """Its layout: text, or code, pages, or sheets alone."""
         if len(self.parts) == 1 and self.parts[0].kind == "pdf":
             return "pages"
         if len(self.parts) == 1 and self.n_sheets:
@@ -117,18 +116,18 @@ class Rendered:
 
     @property
     def size(self) -> int:
-        """The characters that a page needs for it."""
+        """Its length as HTML."""
         texts = (len(page.text) for part in self.parts for page in part.pages)
         return sum(len(part.html) for part in self.parts) + sum(texts)
 
 
 class Picture(int):
-    """The number of a picture inside a file, from 1, where others are numbers of files."""
+    """The number of a picture inside a file, from 1."""
 
 
 @dataclass(frozen=True)
 class _Text:
-    """A text as HTML, cut where addresses of images belong."""
+    """A text as HTML, split where addresses of images belong."""
 
     pieces: tuple[str | int | Picture, ...]
     n_words: int
@@ -167,7 +166,7 @@ def render_solution(
     gone: str = "",
     phrases: Phrases = _ENGLISH,
 ) -> Rendered:
-    """Show a solution."""
+    """Render a solution as HTML."""
     files = solution.files
     texts = {n: _text(file, files, gone) for n, file in enumerate(files, 1) if _is_text(file)}
     inside = frozenset[int]().union(*(text.images for text in texts.values()))
@@ -220,7 +219,7 @@ def _paragraph(text: str) -> Markup:
 def render_page_text(
     sheet: Sheet | None, asset_url: Callable[..., str] | None = None, gone: str = ""
 ) -> Markup:
-    """Show a statement, briefing or consent."""
+    """Render a statement, briefing, or consent text."""
     if sheet is None:
         return _NOTHING
     files = sheet.files if asset_url else sheet.files[:1]
@@ -228,7 +227,7 @@ def render_page_text(
 
 
 def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
-    """Give what judges receive of a text, without markup: words, alternative texts and links."""
+    """A text as judges receive it, without markup: words, alternative texts, and links."""
     if file.kind == "workbook":
         return "\n".join(text for _, text in sheet_texts(file))
     if file.kind in ("text", "code"):
@@ -239,7 +238,7 @@ def read_as_judge(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
 
 
 def text_of(solution: Solution) -> str:
-    """Give what judges read of a solution, without what cannot be shown."""
+    """The text of a solution that judges receive."""
     texts = []
     for file in solution.files:
         try:
@@ -253,7 +252,7 @@ def text_of(solution: Solution) -> str:
 
 
 def sheet_texts(file: SolutionFile) -> Iterator[tuple[str, str]]:
-    """Give the name of each sheet of a workbook that judges see, and its text with the name."""
+    """Each visible sheet of a workbook: its name, and its text with the name."""
     for table in read_office(file).tables:
         html = redact_html(sanitize(_sheet_html(table), lambda _: None), file.patterns)
         yield table.name, unescape(TAG.sub("\n", flat(html)))
@@ -270,7 +269,7 @@ def _is_text(file: SolutionFile) -> bool:
 
 
 def _text(file: SolutionFile, files: Sequence[SolutionFile], gone: str = "") -> _Text:
-    """A text as HTML, rendered again only when its file has changed."""
+    """A text as HTML, cached until its file changes."""
     try:
         key = (file.path, signature(file.path), len(files), file.redactions, file.same_look)
         if (known := _texts.get(key)) is not None:
@@ -318,7 +317,7 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
     html = redact_html(level_html(html) if file.same_look else html, file.patterns)
     parts = _IMAGE_NUMBER.split(html)
     pieces: list[str | int | Picture] = []
-    # Of each three the first is text, the second the kind of a number, and the third it.
+    # The split yields triples of text, kind of number, and number.
     for at in range(0, len(parts), 3):
         pieces.append(parts[at])
         if at + 2 < len(parts):
@@ -344,7 +343,7 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
 
 
 def _content(file: SolutionFile) -> str:
-    """What a text holds; plain text has the look that judges receive, since it has no markup."""
+    """The contents of a text; plain text gets its uniform look here, since it has no markup."""
     text = read_text(file.path, file.name, what="solution")
     return level_text(text) if file.same_look and file.kind == "text" else text
 
@@ -354,7 +353,7 @@ def _words(html: str) -> list[str]:
 
 
 def shortened(text: str) -> str:
-    """Cut a text to what a row has room for."""
+    """Truncate a text to the length of a row."""
     return " ".join(text[: 2 * _SNIPPET].split())[:_SNIPPET]
 
 
@@ -369,7 +368,7 @@ def _safe(content: str, file: SolutionFile, files: Sequence[SolutionFile]) -> st
 
 
 def _image_url(file: SolutionFile, files: Sequence[SolutionFile]) -> Callable[[str], str | None]:
-    """Make what gives the placeholder of an image beside a text, or None."""
+    """A function that returns the placeholder of an image beside a text, or None."""
     numbers = {other.inner: n for n, other in enumerate(files, 1) if other.kind == "image"}
     folded = {inner.casefold(): n for inner, n in numbers.items()}
 
@@ -384,14 +383,14 @@ def _image_url(file: SolutionFile, files: Sequence[SolutionFile]) -> Callable[[s
 def _finished(
     html: str, image_url: Callable[[str], str | None], formulas: Formulas, code: list[str]
 ) -> str:
-    """Sanitize HTML, and put code and formulas into it."""
+    """Sanitize HTML, and insert code and formulas."""
     safe = sanitize(html, image_url)
     safe = _CODE_NUMBER.sub(lambda match: code[int(match[1])], safe)
     return formulas.put_back(safe)
 
 
 def _notebook_html(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
-    """Lay a notebook out: its cells one after another, pictures in their places."""
+    """A notebook as HTML: its cells one after another, with pictures in place."""
     notebook = read_notebook(file.path)
     formulas, code = Formulas(_MATH), list[str]()
     beside = _image_url(file, files)
@@ -401,7 +400,7 @@ def _notebook_html(file: SolutionFile, files: Sequence[SolutionFile]) -> str:
             text = block.text.replace(EMBEDDED, _PICTURE)
             html.append(markdown_html(text, _CODE, formulas, code)[0])
         elif block.kind == "html":
-            # By itself, so that tags that it leaves open end with it.
+            # Parsed separately, so that its unclosed tags end with it.
             code.append(sanitize(formulas.keep_all(block.text), beside))
             html.append(f"<pre>{_CODE}{len(code) - 1}</pre>")
         elif block.kind == "tex":

@@ -1,7 +1,8 @@
-"""One look for texts of all makers: accidents of format go, and every word stays.
+"""Uniform look for texts of all authors: formatting goes, every word stays.
 
-Headings and emphasis become plain text; bullets, quotes, and dashes become one sign; emoji go.
-Code, formulas, and tables stay as they are, and so does a text whose words would change.
+Headings and emphasis become plain text; bullets, quotes, and dashes become one sign each; emoji
+are removed. Code, formulas, and tables stay as they are, and so does a text whose words would
+change.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from html import escape, unescape
 
-# Signs that mean something keep a plain form.
+# Emoji with a meaning get a plain form.
 _SIGNS = str.maketrans(
     {
         **dict.fromkeys("“”„‟«»", '"'),
@@ -25,7 +26,7 @@ _SIGNS = str.maketrans(
 )
 _INNER_SPACE = re.compile("(?<=[«‹])[\u00a0\u202f ]|[\u00a0\u202f ](?=[»›])")
 _LONG_DASH = re.compile(r"[ \t]{0,3}—[ \t]{0,3}|[ \t]{1,3}(?:–|--)[ \t]{1,3}")
-# Those that are shown in color everywhere, with what joins and varies them.
+# Emoji that are always shown in color, with joiners and variation selectors.
 _EMOJI = re.compile(
     "( ?)(?:(?:[⌚⌛⏩-⏬⏰⏳☔☕♈-♓⚓⚡⚽⚾⛄⛅⛔⛪⛲⛳⛵⛺⛽✊✋✨➰➿⭐"
     "\U0001f1e6-\U0001f1ff\U0001f300-\U0001faff]"
@@ -34,7 +35,7 @@ _EMOJI = re.compile(
 _VARIANT = re.compile("[\ufe0e\ufe0f]?\u20e3|[\ufe0e\ufe0f]")
 
 _FENCED = re.compile(r"(?ms)^([ \t]*(```+|~~~+).*?(?:^[ \t]*\2[`~]*[ \t]*$|\Z))")
-# Code that is indented, prompts, and rows of tables.
+# Indented code, prompts, and table rows.
 _KEPT = re.compile(r" {4}|\t|>>>|\$ |.*\S(?: {3}|\t)|.*\|.*\|")
 _HEADING = re.compile(r"^#{1,6}[ \t]+(.*?)[ \t]*#{0,6}$")
 _RULE = re.compile(r"^[ \t]*(?:={3,}|([-*_])(?:[ \t]*\1){2,})[ \t]*$")
@@ -46,7 +47,7 @@ _EMPHASIS = (
     re.compile(r"(?<![\w*])\*(?=\w)([^*]+)(?<=\S)\*(?![\w*])"),
     re.compile(r"(?<!\w)_(?=[^\W_])([^_]+)(?<=\S)_(?!\w)"),
 )
-# A line this long was wrapped, if what follows begins like the rest of it.
+# A line of this length was wrapped if the next begins like its continuation.
 _WRAPPED = 60
 _GOES_ON = re.compile(r" {0,3}(?!\d+\. )[\w\"'(]")
 
@@ -57,15 +58,15 @@ _PIECE = re.compile(
 _HEADING_TAG = re.compile(r"(</?)h[1-6]\b")
 _LOUD_TAG = re.compile(r"</?(?:b|em|i|mark|small|strong|u)\b[^>]*>")
 _RULE_TAG = re.compile(r"<hr\b[^>]*>")
-# Space that nobody sees, where an emoji was.
+# Invisible space left by an emoji.
 _EDGE = re.compile(r"(?<=<p>) |(?<=<li>) | (?=</(?:p|li)>)")
 _WORD = re.compile(r"[^\W_]+")
 
 
 def level_html(html: str) -> str:
-    """Give safe HTML one look."""
+    """Level the look of safe HTML."""
     pieces = _PIECE.split(html)
-    # Of each three the first is text, the second what is between texts, and the third its name.
+    # The split yields triples of text, markup, and tag name.
     for at in range(0, len(pieces), 3):
         text = unescape(pieces[at])
         level = level_signs(text)
@@ -81,9 +82,9 @@ def level_html(html: str) -> str:
 
 
 def level_text(text: str) -> str:
-    """Give plain text one look."""
+    """Level the look of plain text."""
     pieces = _FENCED.split(text)
-    # Of each three the first is text, the second a block of code, and the third how it begins.
+    # The split yields triples of text, code block, and its opening fence.
     pieces[::3] = map(_level_lines, pieces[::3])
     pieces[2::3] = [""] * (len(pieces) // 3)
     level = "".join(pieces)
@@ -91,7 +92,7 @@ def level_text(text: str) -> str:
 
 
 def level_signs(text: str) -> str:
-    """Give quotes and dashes one sign each, and leave emoji out."""
+    """Unify quotes and dashes, and remove emoji."""
     text = _LONG_DASH.sub(" - ", _INNER_SPACE.sub("", text)).replace("–", "-")
     text = _EMOJI.sub(lambda match: match[1] or match[2], text.translate(_SIGNS))
     return _VARIANT.sub("", text)

@@ -1,4 +1,4 @@
-"""Where words are in texts that come in pieces: characters of a page, or of HTML between tags."""
+"""Words in texts of several pieces: characters of a page, or of HTML between tags."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Iterable, Iterator
 
-# What is in the place of redacted words: the same for all words and lengths, for all judges and
-# in all languages, since it is part of what is ranked. Screen readers read it as a word.
+# Replaces redacted words: the same for all words, lengths, judges, and languages, since it is part
+# of what is ranked. Screen readers read it as a word.
 MARK = "[removed]"
 _UNSEEN = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
 # Vowels and final consonants of Korean syllables that are written as letters.
@@ -20,7 +20,7 @@ _JAMO = range(0x1160, 0x1200)
 def found_spans(
     pieces: Iterable[str], patterns: Iterable[re.Pattern[str]]
 ) -> list[tuple[int, int]]:
-    """Find words in a text that comes in pieces."""
+    """Find words in a text of several pieces."""
     text, owners = _normal(pieces)
     places = sorted(
         (owners[match.start()][0], owners[match.end() - 1][1] + 1)
@@ -38,7 +38,7 @@ def found_spans(
 
 
 def _normal(pieces: Iterable[str]) -> tuple[str, list[tuple[int, int]]]:
-    """The text in its normal form, and the first and the last piece of each character."""
+    """The normalized text, and the first and the last piece of each character."""
     signs: list[str] = []
     owners: list[tuple[int, int]] = []
     for cluster, first, last in _clusters(pieces):
@@ -49,7 +49,7 @@ def _normal(pieces: Iterable[str]) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _clusters(pieces: Iterable[str]) -> Iterator[tuple[str, int, int]]:
-    """Each character with the marks behind it that may become one with it."""
+    """Each character with its combining marks."""
     cluster, first, last = "", 0, 0
     for number, piece in enumerate(pieces):
         for sign in piece:

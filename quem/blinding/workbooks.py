@@ -1,4 +1,4 @@
-"""Workbooks as tables in HTML: what a reader of the visible sheets sees of values."""
+"""Workbooks as HTML tables of the visible values."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 _MOST_ROWS, _MOST_COLUMNS, _MOST_CELLS = 1_000, 50, 50_000
 _LONGEST_CELL = 5_000
 _LAST_COLUMN = 16_384
-# Rows in which names of columns are looked for.
+# Rows that are searched for column names.
 _LAST_HEAD = 5
 _MOST_MERGED = 2_000
-# What a cell says whose result is not stored; a page puts words in its place.
+# Placeholder for a cell without a stored result.
 FORMULA = "\ue000formula\ue000"
 _OFF = (None, "0", "false")
 _REFERENCE = re.compile(r"([A-Z]{1,3})[0-9]{1,7}")
 _SECTIONS = re.compile(r';(?=(?:[^"]*"[^"]*")*[^"]*$)')
-# Of a number format: what is shown as it is, what is not, and the place of the value.
+# Tokens of a number format: literal text, hidden parts, and the place of the value.
 _PART = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].'
     r"|(?P<place>[#?0][#?0,]*(?:\.[#?0]*)?|General|@)",
@@ -50,29 +50,29 @@ class Table:
     """A visible sheet."""
 
     name: str
-    html: str  # a table of what has values, to be sanitized; empty where no cell has any
-    rows: int = 0  # how many more there are
+    html: str  # table of its values, to be sanitized; empty without values
+    rows: int = 0  # omitted rows
     columns: int = 0
-    formulas: int = 0  # cells without a result
+    formulas: int = 0  # cells without a stored result
     drawn: bool = False  # whether it has charts or pictures
-    # Cells whose format hides their text: the place, and the text.
+    # Cells whose format hides their text: place and text.
     hidden: list[list[str]] = field(default_factory=list)
 
 
 @dataclass
 class _Grid:
-    """Which cells of a sheet are shown, counted from 1."""
+    """The visible cells of a sheet, counted from 1."""
 
     rows: list[int]
     columns: list[int]
     more_rows: int
     more_columns: int
-    lacking: set[tuple[int, int]]  # cells whose result is not stored
+    lacking: set[tuple[int, int]]  # cells without a stored result
     spans: dict[tuple[int, int], tuple[int, int]]  # rows and columns of merged cells
     covered: set[tuple[int, int]]
 
     def merge(self, left: int, top: int, right: int, bottom: int) -> None:
-        """Note the shown cells of a range as one, unless another range has some of them."""
+        """Merge the visible cells of a range, unless another range overlaps."""
         rows = [n for n in self.rows if top <= n <= bottom]
         columns = [n for n in self.columns if left <= n <= right]
         cells = {(row, column) for row in rows for column in columns}
@@ -82,7 +82,7 @@ class _Grid:
 
 
 def tables_of(path: Path, content: bytes) -> list[Table]:
-    """Read a cleaned workbook in XLSX, up to some rows, columns, and cells of all sheets."""
+    """Read a cleaned XLSX workbook, up to a number of rows, columns, and cells."""
     from openpyxl import load_workbook
 
     tables, left = [], _MOST_CELLS
@@ -106,7 +106,7 @@ def tables_of(path: Path, content: bytes) -> list[Table]:
 
 
 def sheets_of(package: Package) -> Iterator[tuple[str, str, bool]]:
-    """List each sheet: its name, its part, and whether it is hidden."""
+    """Each sheet: its name, its part, and whether it is hidden."""
     targets = {
         one.get("Id", ""): posixpath.normpath(posixpath.join("/xl", one.get("Target", "")))
         for one in package.tree("xl/_rels/workbook.xml.rels")
@@ -117,7 +117,7 @@ def sheets_of(package: Package) -> Iterator[tuple[str, str, bool]]:
 
 
 def _grid(root: _Element, left: int) -> _Grid:
-    """Find the rows and columns with values that are not hidden, up to a number of cells."""
+    """The visible rows and columns with values, up to a number of cells."""
     from openpyxl.utils import column_index_from_string, range_boundaries
 
     gone, hidden, lacking = set[int](), set[int](), set[tuple[int, int]]()
@@ -147,7 +147,7 @@ def _grid(root: _Element, left: int) -> _Grid:
     rows = sorted(used)[: min(_MOST_ROWS, max(left, 0) // max(len(shown), 1))]
     more = len(used) - len(rows), len(columns) - len(shown)
     if rows and rows[-1] - rows[0] < _MOST_ROWS:
-        # Rows without values between others say what belongs together.
+        # Blank rows between others mark groups.
         rows = [n for n in range(rows[0], rows[-1] + 1) if n not in gone]
     grid = _Grid(rows, shown, *more, lacking, {}, set())
     for one in islice(root.iter("{*}mergeCell"), _MOST_MERGED):
@@ -169,7 +169,7 @@ def _table(sheet: Any, grid: _Grid, *, drawn: bool) -> Table:  # noqa: ANN401  o
     ]
     for index, (number, cells) in enumerate(rows):
         is_head = len(cells) > 1 and index < _LAST_HEAD and all(map(_is_bold, cells))
-        # The name of a column is where its numbers are.
+        # Column names are aligned like their numbers.
         below = rows[index + 1][1] if is_head and index + 1 < len(rows) else cells
         shown = []
         for column, cell, other in zip(grid.columns, cells, below, strict=True):
@@ -202,7 +202,7 @@ def _table(sheet: Any, grid: _Grid, *, drawn: bool) -> Table:  # noqa: ANN401  o
 
 
 def _is_unseen(cell: Any) -> bool:  # noqa: ANN401  a cell of openpyxl
-    """Whether a format hides a value: ink like paper, no section for it, or no size."""
+    """Whether a format hides a value: ink like paper, no section for it, or zero size."""
     code = (cell.number_format or "").replace(" ", "").replace('""', "")
     if code == ";;;" or (cell.font and (cell.font.sz or _USUAL_SIZE) <= 1):
         return True
@@ -227,10 +227,10 @@ def _is_bold(cell: Any) -> bool:  # noqa: ANN401  a cell of openpyxl
 
 
 def formatted(value: object, code: str) -> str:
-    """Give a value as its cell shows it: texts, numbers, percentages; dates as ISO 8601 does."""
+    """A value as its cell shows it: text, number, or percentage; dates in ISO 8601."""
     sections = _SECTIONS.split(code[:_LONGEST_FORMAT])
     if isinstance(value, str):
-        # Only the fourth section, or a first one with its sign, is for texts.
+        # Only the fourth section, or a first one with its sign, applies to text.
         section = [*sections[3:], sections[0] if "@" in sections[0] else "@"][0]
         return _filled(section, value)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -249,7 +249,7 @@ def formatted(value: object, code: str) -> str:
 
 
 def _filled(section: str, text: str) -> str:
-    """A section of a number format with a value in its place."""
+    """A section of a number format, filled in."""
 
     def part(match: re.Match[str]) -> str:
         literal = match["quoted"] or match["escaped"] or match["currency"] or ""
@@ -259,7 +259,7 @@ def _filled(section: str, text: str) -> str:
 
 
 def _digits(number: Decimal, place: str) -> str:
-    """A number with the decimals of its place, or as a cell without a format shows it."""
+    """A number with the decimals of its format, or in general format."""
     whole, _, decimals = place.partition(".")
     if whole.strip("#?0,") or not number.is_finite():
         is_whole = number == number.to_integral_value() and abs(number) < _LARGEST
@@ -272,7 +272,7 @@ def _digits(number: Decimal, place: str) -> str:
 
 
 def _moment(value: object, code: str) -> str:
-    """A date or time as ISO 8601 writes it, a time that has passed in hours, or a truth value."""
+    """A date or time in ISO 8601, a duration in hours, or a boolean."""
     if isinstance(value, timedelta):
         minutes, seconds = divmod(round(value.total_seconds()), 60)
         return f"{minutes // 60}:{minutes % 60:02d}" + (f":{seconds:02d}" if seconds else "")
@@ -285,7 +285,7 @@ def _moment(value: object, code: str) -> str:
 
 
 def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
-    """Give a workbook in XLSX, cleaned, whose other sheets are hidden."""
+    """The cleaned XLSX workbook with only some sheets visible."""
     from lxml import etree
 
     with Package(path, content) as package:
@@ -298,7 +298,7 @@ def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
     sheets = [one for one in book.iter() if local(one) == "sheet"]
     for sheet in sheets:
         sheet.set("state", "visible" if sheet.get("name") in names else "hidden")
-    # A sheet that is open is shown even if it is hidden.
+    # The active sheet is shown even if it is hidden.
     opened = next(n for n, sheet in enumerate(sheets) if sheet.get("name") in names)
     space = str(book.tag).rpartition("}")[0]
     views = book.makeelement(f"{space}}}bookViews")
@@ -309,7 +309,7 @@ def sheets_to_print(path: Path, content: bytes, names: list[str]) -> bytes:
 
 
 def _fitted(root: _Element) -> _Element:
-    """A sheet that is printed one page wide."""
+    """The sheet, scaled to one page width."""
     from lxml import etree
 
     etree.strip_elements(root, "{*}sheetPr", "{*}pageSetup")

@@ -1,7 +1,7 @@
-"""Processes that parse files of strangers: bytes in, bytes out, and nothing else within reach.
+"""Processes that parse untrusted files: bytes in, bytes out, confined.
 
-The parent reads the study and writes the cache. A worker says in its first line what keeps it from
-doing harm; then each request and each answer is a line of JSON with a length, and as many bytes.
+The parent reads the study and writes the cache. A worker's first line lists its confinement; then
+each request and each response is a line of JSON with a length, and as many bytes.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 _SECONDS = 20
 _LONGEST_LINE = 100_000_000
 _LONGEST_CONTENT = 400_000_000
-# All that a parser may know of its surroundings: no address of a database, for one.
+# The whole environment of a parser: no database address, for example.
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "PYTHONHOME", "SYSTEMROOT", "LD_LIBRARY_PATH", "LANG", "TEMP")
 
 
 class RefusedError(ValueError):
-    """A file that is not parsed, with the reason."""
+    """A file that was refused, with the reason."""
 
 
 class Worker:
-    """Keeps one process alive and asks it one thing at a time."""
+    """Keeps one process alive and sends it one request at a time."""
 
     def __init__(self, module: str, *, slow: str, crashed: str) -> None:
         self._module = module
@@ -51,7 +51,7 @@ class Worker:
         atexit.register(self.close)
 
     def ask(self, do: str, content: bytes = b"", **request: Any) -> Answer:  # noqa: ANN401  JSON
-        """Give the worker's answer, or what is wrong with the file: "problem", and "fatal"."""
+        """The worker's response, or what is wrong with the file: "problem" and "fatal"."""
         request |= {"do": do, "length": len(content)}
         with self._lock:
             process = self._started()
@@ -81,14 +81,14 @@ class Worker:
             return answer, made
 
     def parsed(self, do: str, content: bytes, **request: Any) -> Answer:  # noqa: ANN401  JSON
-        """Give the answer about a file that can be parsed; raises RefusedError for another."""
+        """The response on a file that can be parsed; raises RefusedError otherwise."""
         answer, made = self.ask(do, content, **request)
         if "problem" in answer:
             raise RefusedError(str(answer["problem"]))
         return answer, made
 
     def _started(self) -> subprocess.Popen[bytes]:
-        # A server that forks leaves the worker to the process that started it.
+        # After a fork, the worker belongs to the process that started it.
         if self._process and self._owner == os.getpid() and self._process.poll() is None:
             return self._process
         self.close()
@@ -98,7 +98,7 @@ class Worker:
         return self._process
 
     def close(self) -> None:
-        """End the process, which another request would start again."""
+        """End the process; the next request starts it again."""
         process, self._process = self._process, None
         if process is None or self._owner != os.getpid():
             return
@@ -123,7 +123,7 @@ def _write(stream: IO[bytes] | None, about: dict[str, Any], content: bytes) -> N
 
 
 def _read(stream: IO[bytes] | None) -> Answer:
-    """Read an answer, which may be that of a worker that was taken over."""
+    """Read a response, possibly from a compromised worker."""
     assert stream is not None  # noqa: S101  a pipe
     answer = json.loads(stream.readline(_LONGEST_LINE))
     length = answer.pop("length")
@@ -139,8 +139,8 @@ def serve(
     does: Mapping[str, Callable[[dict[str, Any], bytes], Answer]],
     problem: Callable[[Exception], str],
 ) -> None:
-    """Be a worker: confine this process, and answer requests until there are no more."""
-    # Whatever the libraries print is no answer.
+    """Run a worker: confine this process, and answer requests until input ends."""
+    # Output of the libraries must not mix with responses.
     with os.fdopen(os.dup(1), "wb") as answers:
         os.dup2(2, 1)
         answers.write(json.dumps(confine()).encode() + b"\n")
@@ -148,7 +148,7 @@ def serve(
         for line in sys.stdin.buffer:
             request = json.loads(line)
             content = sys.stdin.buffer.read(request.pop("length"))
-            # The parent ends a slow worker sooner; this one ends where the parent is gone.
+            # The parent kills a slow worker sooner; this limit holds if the parent is gone.
             _alarm(_SECONDS + 5)
             try:
                 answer, made = does[request.pop("do")](request, content)
@@ -167,25 +167,25 @@ def _alarm(seconds: int) -> None:
 
 
 def sources_of(patterns: Iterable[re.Pattern[str]]) -> list[tuple[str, int]]:
-    """Give patterns as a worker takes them."""
+    """Patterns in the worker's format."""
     return [(pattern.pattern, pattern.flags) for pattern in patterns]
 
 
 def patterns_of(sources: Iterable[tuple[str, int]]) -> list[re.Pattern[str]]:
-    """Give patterns as a worker uses them."""
+    """Patterns compiled from the worker's format."""
     return [re.compile(source, flags) for source, flags in sources]
 
 
 @cache
 def held() -> Held:
-    """Find out what keeps workers from doing harm here."""
+    """The confinement of workers on this system."""
     process = _run("quem.blinding.confined")
     found: Held = json.loads(process.communicate()[0])
     return found
 
 
 def unconfined() -> str:
-    """Say why files are parsed without a sandbox here; nothing where they are not."""
+    """Why files are parsed without a sandbox on this system; empty where they are not."""
     found = held()
     if found["landlock"] and found["seccomp"]:
         return ""

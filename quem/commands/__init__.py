@@ -1,1 +1,1 @@
-"""The commands, one module each. What is slow to import is imported when a command runs."""
+"""The commands, one module each; slow imports happen when a command runs."""

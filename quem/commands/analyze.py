@@ -124,7 +124,7 @@ def analyze(
 
 
 def show_progress() -> Progress:
-    """Show one bar after the other on stderr."""
+    """Show progress bars on stderr, one after another."""
     import sys
 
     bars: list[Any] = []

@@ -1,4 +1,4 @@
-"""``quem backup``: copies of a judging session, while it runs, and bringing one back."""
+"""``quem backup``: copies of a running judging session, and restoring one."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
     from quem.store.backup import Copy
 
-Command = Any  # a function, or a command that click made of one
+Command = Any  # a function, or a click command made of one
 _KEEP = 48
-_TERMINATED = 143  # as a shell tells the end by SIGTERM
+_TERMINATED = 143  # exit code of a shell after SIGTERM
 
 
 def keep_option(name: str) -> Callable[[Command], Command]:
-    """Make the option that says how many copies to keep."""
+    """The option for the number of copies to keep."""
     help_text = "How many copies of this study to keep in FOLDER; the oldest are removed."
     number = click.IntRange(1)
     return click.option(name, "keep", default=_KEEP, show_default=True, type=number, help=help_text)
@@ -97,7 +97,7 @@ def _back_up(
     def stop(*_: object) -> None:
         raise SystemExit(0 if every else _TERMINATED)
 
-    # What is half done is removed on the way out.
+    # Partial copies are removed on exit.
     signal.signal(signal.SIGTERM, stop)
     while True:
         try:
@@ -129,7 +129,7 @@ def _copy(
 
 
 def _tell(copy: Copy) -> None:
-    """Print a copy, and nothing of what is in it."""
+    """Print where a copy is, without its contents."""
     import sys
 
     last = copy.holdings.last_at

@@ -1,4 +1,4 @@
-"""``quem check``: everything that is wrong or doubtful in a study, without a report."""
+"""``quem check``: all errors and warnings of a study, without a report."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def check(
 
 
 def _check_judged(study: Path, database: str | None, *, sandboxed: bool, details: bool) -> int:
-    """Check judgments and solutions, of which either may be still to come.
+    """Check judgments and solutions; either may still be missing.
 
-    Returns how much there is to decide.
+    Returns the number of open decisions.
     """
     from quem.errors import QuemError
     from quem.solutions import check_solutions
@@ -141,7 +141,7 @@ def _print(study: Path, warnings: list[StudyWarning], contents: list[str], decid
 def _analyzed(
     path: Path, database: str | None
 ) -> tuple[AnyStudy | None, list[StudyWarning], list[Mistake]]:
-    """Read the study with its rankings, and give what is doubtful or wrong about the result."""
+    """Read the study with its rankings, and collect warnings and errors of the analysis."""
     from quem import kinds
     from quem.errors import QuemError
 
@@ -153,7 +153,7 @@ def _analyzed(
 
 
 def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
-    """Say that the rankings are to come from judges, whose session is not over; else nothing."""
+    """The note that a judging session is still open; else empty."""
     from quem.solutions.checking import awaits_rankings
 
     if draft.mistakes or draft.spec is None or not awaits_rankings(draft):
@@ -177,7 +177,7 @@ def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
 
 
 def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> list[StudyWarning]:
-    """Say whom it affects that the study is no longer what judges were shown."""
+    """Warnings about changes to the study since judges saw it."""
     from quem.rankings.stored import Session, session_of_study
     from quem.store.location import locate_database
 
@@ -202,7 +202,7 @@ def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> li
 
 
 def _drawn(draft: StudyFile, solutions: Solutions, database: str | None) -> list[str]:
-    """Name the problems that experts rank, where machine judges rank the others too."""
+    """The problems that experts rank, where machine judges rank others too."""
     if draft.spec is None or draft.spec.machine is None or not len(solutions):
         return []
     from quem.rankings.stored import Session, session_of_study
@@ -221,7 +221,7 @@ def _drawn(draft: StudyFile, solutions: Solutions, database: str | None) -> list
 
 
 def _contents(draft: StudyFile, study: AnyStudy | None, solutions: Solutions) -> list[str]:
-    """Count what was read."""
+    """Counts of the contents."""
     declared = draft.declared
     if declared.candidates:
         counts = {
@@ -244,7 +244,7 @@ def _contents(draft: StudyFile, study: AnyStudy | None, solutions: Solutions) ->
 
 
 def _decided(draft: StudyFile) -> list[str]:
-    """Count the words in solutions that are redacted, and those that are accepted."""
+    """Counts of redacted and of accepted words in solutions."""
     decided = [one.decision for one in draft.spec.judging.reviewed] if draft.spec else []
     return _counted(
         {

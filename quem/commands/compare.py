@@ -1,7 +1,7 @@
 """``quem compare``: systems of one study, of several studies, and people with help.
 
-Experience studies are compared in `quem.comparison`; studies whose systems are scored query by
-query, as one table of scores.
+Experience studies are compared in `quem.comparison`; other studies query by query, as one table of
+scores.
 """
 
 from __future__ import annotations
@@ -112,12 +112,12 @@ def compare(
     show_result(result, out, formats, as_json=as_json)
 
 
-# What experience studies do not have.
+# Settings that experience studies lack.
 _FOREIGN = (*_OF_SCORES, "jobs", "cluster")
 
 
 def _kind(paths: list[Path]) -> str:
-    """The kind of the first study that has one; its mistakes are found where it is loaded."""
+    """The first kind that a study states; errors are found at loading."""
     from quem.errors import QuemError
     from quem.studyfile.reading import kind_of
 
@@ -188,7 +188,7 @@ def _compare_scores(
 
 
 def _refuse_bare_names(paths: list[Path]) -> None:
-    """``--systems A B`` reads B as a study."""
+    """Refuse study paths that follow ``--systems A``."""
     bare = [path for path in paths if not path.suffix and not path.exists()]
     if bare and len(bare) < len(paths):
         raise click.UsageError(
@@ -198,7 +198,7 @@ def _refuse_bare_names(paths: list[Path]) -> None:
 
 
 def _load(paths: list[Path], *, database: str | None, reveal: bool) -> list[Study]:
-    """Load all studies, and name the mistakes of all of them."""
+    """Load all studies, and collect the errors of all."""
     from quem.errors import QuemError
     from quem.rankings.loading import load_study
 

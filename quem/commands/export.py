@@ -1,4 +1,4 @@
-"""``quem export``: what judges submitted, for other programs, and the whole store as an archive."""
+"""``quem export``: submitted judgments for other programs, and the store as an archive."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def export(
     if logs:
         source = {"database": database, "reveal": reveal}
         contents |= _scored_logs(study, draft, rankings, source, logs, epoch)
-    # An archive holds what the database does, which only its owner reads.
+    # An archive holds the whole database, so only its owner may read it.
     mode = 0o600 if archive is not None and not pseudonyms else 0o666
     write_files(folder, contents, keep=_inputs(draft, place.file), mode=mode)
     for name in contents:
@@ -161,7 +161,7 @@ def _shared(study: Path, database: str | None, archive: str, path: Path) -> dict
 
 
 def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
-    """Refuse a study whose rankings are hidden still, or log that they are revealed."""
+    """Refuse a study with hidden rankings, or log the reveal."""
     from quem.errors import Mistake, QuemError
     from quem.store import studies
 
@@ -183,7 +183,7 @@ def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
 
 
 def _tables(c: Session, study_id: str, rankings: list[SubmittedRanking]) -> dict[str, str]:
-    """Rankings, and what judges answered where they answered anything."""
+    """Rankings, and the answers to questions and pairs if there are any."""
     from quem.store.answers import answers_table, answers_to_questions
     from quem.store.exporting import long_table, pairs_table
     from quem.store.people import people_of
@@ -226,7 +226,7 @@ def _scored_logs(
     logs: tuple[Path, ...],
     epoch: int,
 ) -> dict[str, bytes]:
-    """Copies of the logs, with years where the analysis of the session states them."""
+    """Copies of the logs with scores, and with years if the analysis states them."""
     from quem import kinds
     from quem.errors import QuemError
     from quem.exporting.inspect_logs import scored_logs, years_metrics
@@ -235,7 +235,7 @@ def _scored_logs(
     try:
         document = kinds.analyze(kinds.load_study(study, **source)).to_dict()
     except QuemError as error:
-        # Scores in logs need no people to compare with.
+        # Scores in logs need no subjects.
         click.echo(f"note: the scores are without years: {error}", err=True)
     else:
         metrics = years_metrics(document)

@@ -1,4 +1,4 @@
-"""``quem import``: a store out of an archive."""
+"""``quem import``: a store from an archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``quem init``: a study to start from: an example, or out of a folder of an agent's work."""
+"""``quem init``: a new study from an example or from a folder of an agent's work."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from quem.resources import resource
 if TYPE_CHECKING:
     from quem.importing import Draft
 
-# Those with a study to start from.
+# Kinds with an example study.
 _KINDS = sorted(folder.name for folder in (resource("templates") / "init").iterdir())
 _ROLES = ("problem", "solver", "answer", "statement", "experience", "ignore")
 # More tasks than judges rank in some hours.
@@ -69,7 +69,7 @@ def _names(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -
     metavar="RUN=ID",
     multiple=True,
     callback=_names,
-    help="With --from: what the solver of a log is called, or any solver or problem.",
+    help="With --from: the name of a log's solver, or of any solver or problem.",
 )
 @click.option(
     "--layout",
@@ -191,7 +191,7 @@ def _import(
 
 
 def _tell(draft: Draft) -> None:
-    """Say what was found, and how much work it is for judges."""
+    """Print what was imported, and the judges' workload."""
     collected = draft.collected
     click.echo(f"read as {collected.rule}", err=True)
     counts = {"problem": len(draft.problems), "solver": len(draft.solvers)}

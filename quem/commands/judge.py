@@ -93,7 +93,7 @@ def judge(
 def _refuse_unknown(
     judged: Judged, option: str, named: tuple[str, ...], known: Iterable[str]
 ) -> None:
-    """Let options name what the study has."""
+    """Refuse unknown machine judges and problems."""
     from quem.errors import Mistake, QuemError
     from quem.io.text import nearest
 
@@ -104,7 +104,7 @@ def _refuse_unknown(
 
 
 def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:
-    """Let no program run that a study file names."""
+    """Refuse to run programs named in a study file."""
     from quem.errors import Mistake, QuemError
 
     mistakes = [
@@ -121,7 +121,7 @@ def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:
 
 
 def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ...]) -> None:
-    """Let nothing leave this computer that was not allowed twice."""
+    """Refuse to send to hosts that the command line does not allow."""
     from quem.errors import Mistake, QuemError
 
     shared = judged.spec.machine.shared_with if judged.spec.machine else ()
@@ -170,7 +170,7 @@ def _show(planned: list[Planned]) -> None:
 
 
 def _note(judged: Judged, planned: list[Planned], database: str | None, *, replay: bool) -> None:
-    """Let the study's log keep what leaves this computer, once for each host."""
+    """Log what leaves this computer, once per host."""
     away = [one for one in planned if not one.machine.is_here]
     if replay or not away:
         return
@@ -221,7 +221,7 @@ def _refuse_replay(limits: Limits) -> None:
 
 
 def _say(planned: Planned, run: Run | None) -> None:
-    """Say how a run ended."""
+    """Print how a run ended."""
     from collections import Counter
 
     if run is None:

@@ -1,4 +1,4 @@
-"""``quem links``: private links of judges, of people who solve, and of organizers."""
+"""``quem links``: private links of judges, subjects, and organizers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from webjudge import Site
     from webjudge.letters import Standing
 
-# A header, or an id and what belongs to it.
+# A header, or an id with its columns.
 Row = tuple[str, ...]
 
 _HEADER = ("id", "name", "link", "state")
@@ -72,7 +72,7 @@ _NOT_NOW = {
     metavar="ID",
     help="Delete this person's data; rankings and times stay under a pseudonym.",
 )
-@click.option("--add", metavar="ID", help="Add a person whom the study file does not name.")
+@click.option("--add", metavar="ID", help="Add a person who is not in the study file.")
 @click.option("--name", default="", help="With --add: the person's name.")
 @click.option("--experience", type=float, help="With --add: a judge's years of experience.")
 @click.option("--mail", is_flag=True, help="Send each person an invitation with a link, once.")
@@ -155,7 +155,7 @@ def _refuse_roles(
     *,
     mail: bool,
 ) -> None:
-    """Refuse options that a role does not have, and those that contradict each other."""
+    """Refuse options that do not fit a role or contradict each other."""
     if role != "judges" and experience is not None:
         raise click.UsageError("--experience belongs to judges; leave it out")
     if role == "organizers" and (erase or mail):
@@ -167,7 +167,7 @@ def _refuse_roles(
 def _add(
     c: Session, role: Role, spec: JudgedSpec, one: str, name: str, years: float | None
 ) -> None:
-    """Add somebody whom the study file does not name, checked as one whom it names."""
+    """Add a person that the study file does not name, checked like one that it names."""
     from pydantic import ValidationError
 
     from quem.store.people import add_person, refuse_taken
@@ -187,7 +187,7 @@ def _add(
 def _erase(
     c: Session, role: Role, spec: JudgedSpec, study: Path, ids: Collection[str]
 ) -> tuple[list[str], list[tuple[str, str]]]:
-    """Erase people's data; gives what to say of it, and which files are to be deleted."""
+    """Erase personal data; returns what to print, and which files to delete."""
     from quem.store.people import erase, people_declared, person_named
     from quem.studyfile.addresses import PEOPLE, addresses_of
 
@@ -221,7 +221,7 @@ def _invite(
     again: bool,
     dry_run: bool,
 ) -> None:
-    """Send invitations, or only show them."""
+    """Send invitations, or preview them."""
     from quem.errors import QuemError
     from quem.mail.server import mail_settings
     from quem.store.database import clear_refusals
@@ -249,7 +249,7 @@ def _invite(
 
 
 def _invited(site: Site, role: Role, named: Collection[str], *, again: bool) -> list[Standing]:
-    """Find whom to invite: who was not yet, who was before, or who is named."""
+    """The people to invite: those not invited yet, all again, or those named."""
     from quem.errors import QuemError
     from quem.store.people import person_named
     from quem.store.studies import status_of
@@ -281,7 +281,7 @@ def _invited(site: Site, role: Role, named: Collection[str], *, again: bool) -> 
 
 
 def _show(site: Site, people: Sequence[Standing], url: str | None) -> None:
-    """Say who would get an invitation, and show the first one."""
+    """List the recipients and show the first invitation."""
     from quem.store.links import PATHS
     from quem.studyfile.addresses import addresses_of
     from webjudge.letters import write_to
@@ -307,7 +307,7 @@ def _show(site: Site, people: Sequence[Standing], url: str | None) -> None:
 def _send(
     site: Site, role: Role, people: Sequence[Standing], base: str, settings: MailSettings
 ) -> None:
-    """Queue invitations, and send all that are due; those that failed make the command fail."""
+    """Queue invitations and send all that are due; a failed one fails the command."""
     from quem.errors import QuemError
     from quem.store.outbox import UNKNOWN, letters_of, queue_letter
     from quem.store.people import people_of
@@ -344,7 +344,7 @@ def _send(
 
 
 def _say_unreviewed(site: Site) -> None:
-    """Say how many solutions nobody looked through, as long as no judge has ranked."""
+    """Print how many solutions nobody reviewed, as long as no judge has ranked."""
     from quem.store.reviewing import count_unreviewed
 
     with site.store.read() as c:
@@ -358,9 +358,9 @@ def _say_unreviewed(site: Site) -> None:
 def links_session(
     study: Path, database: str | None, out: Path | None
 ) -> Iterator[tuple[Session, LinkFile]]:
-    """Open a study's store, made where there is none, to write; and a file for links.
+    """Open a study's store for writing, created where missing, and a file for links.
 
-    All is done that was asked for, and its links are handed over, or nothing is.
+    All changes are made and their links written, or none.
     """
     from quem.store.database import clear_refusals, open_store
     from quem.store.location import locate_database
@@ -375,12 +375,12 @@ def links_session(
 
 
 def may_show_links() -> bool:
-    """Whether what is printed is seen by a person, and kept by no log."""
+    """Whether output goes to a person, and into no log."""
     return sys.stdout.isatty() and sys.stderr.isatty()
 
 
 def hand_over(rows: list[Row], file: LinkFile, *, is_asked: bool) -> None:
-    """Show a table, but links only to a person at a terminal; others find them in the file."""
+    """Print a table with its links on a terminal; otherwise write them to the file."""
     at = rows[0].index("link")
     if is_asked or (any(row[at] for row in rows[1:]) and not may_show_links()):
         file.write(rows)
@@ -390,7 +390,7 @@ def hand_over(rows: list[Row], file: LinkFile, *, is_asked: bool) -> None:
 
 
 def _table(rows: Iterable[Row]) -> str:
-    """Write rows as CSV; cells that a spreadsheet would calculate get an apostrophe in front."""
+    """Rows as CSV; cells that a spreadsheet would calculate get an apostrophe in front."""
     import csv
     from io import StringIO
 
@@ -404,18 +404,18 @@ def _table(rows: Iterable[Row]) -> str:
 
 
 class LinkFile:
-    """A file for links, which nobody else can read, and that replaces no other."""
+    """A file for links that only its owner can read, and that never replaces another."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.is_made = False
 
     def write(self, rows: Iterable[Row]) -> None:
-        """Make the file; the first row is the header."""
+        """Create the file; the first row is the header."""
         from quem.errors import FileError
 
         try:
-            # Never one that is there, nor one that a link of somebody else leads to.
+            # Never an existing file, nor the target of a symbolic link.
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             self.is_made = True
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -428,14 +428,14 @@ class LinkFile:
             ) from None
 
     def tell(self) -> None:
-        """Say where the links are."""
+        """Print where the links are."""
         if self.is_made:
             click.echo(f"Links: {self.path.absolute()} (only you can read it)", err=True)
 
 
 @contextmanager
 def link_file(study: Path, out: Path | None) -> Iterator[LinkFile]:
-    """Give a file for links that is there afterwards only if all went well."""
+    """A file for links that exists afterwards only if all went well."""
     import datetime as dt
 
     made_at = dt.datetime.now(dt.UTC).strftime("%Y%m%dT%H%M%S.%fZ")

@@ -1,4 +1,4 @@
-"""What several commands have in common: options, settings as options, and what they print."""
+"""What commands share: options, settings as options, and output."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from quem.errors import QuemError, StudyWarning
     from quem.report.result import BaseResult
 
-Decorated = Any  # a function, or a command that click made of one
+Decorated = Any  # a function, or a click command made of one
 
 
 def _folder(_: click.Context, __: click.Parameter, value: str | None) -> Path | None:
@@ -31,7 +31,7 @@ def _folder(_: click.Context, __: click.Parameter, value: str | None) -> Path | 
 
 
 def study_in(path: Path) -> Path:
-    """Give the study file that a path means: itself, or the one in a folder."""
+    """The study file of a path: itself, or the one in a folder."""
     if not path.is_dir():
         return path
     from quem.errors import FileError
@@ -54,13 +54,13 @@ def _study(_: click.Context, __: click.Parameter, value: Path | None) -> Path | 
 def study_argument(
     default: str | None = None, *, required: bool = True
 ) -> Callable[[Decorated], Decorated]:
-    """Make the argument for a study: its file, or the folder that it is in."""
+    """The argument for a study: its file or its folder."""
     more: dict[str, Any] = {"required": required} if default is None else {"default": default}
     return click.argument("study", type=click.Path(path_type=Path), callback=_study, **more)
 
 
 def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
-    """Refuse what no link can begin with; gives it without a slash at its end."""
+    """Refuse what is not the start of a link; returns it without a slash at the end."""
     if value is None:
         return None
     if not value.startswith(("http://", "https://")) or not value.partition("://")[2].strip("/"):
@@ -69,13 +69,13 @@ def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str |
 
 
 def say_next(*words: object) -> None:
-    """Print what to run next, as quem is run here."""
+    """Print the next command, with quem as it is run here."""
     command = shlex.join(map(str, words))
     click.echo(f"Next: {program()} {command}", err=True)
 
 
 def program() -> str:
-    """How quem is run here: by its name, or as it was where that is not on the path."""
+    """How quem is run here: by name, or by its full command where it is not on the path."""
     uv = os.environ.get("UV")
     if uv and "UV_RUN_RECURSION_DEPTH" in os.environ:
         name = os.path.relpath(uv) if Path(uv).is_relative_to(Path.cwd()) else "uv"
@@ -87,13 +87,13 @@ def program() -> str:
 
 
 def out_option(default: str) -> Callable[[Decorated], Decorated]:
-    """Make the option for the folder of a report, whose default is given in words."""
+    """The option for a report's folder, with its default in words."""
     help_text = f"Folder for the report.  [default: {default}]"
     return click.option("--out", type=click.Path(), callback=_folder, help=help_text)
 
 
 def refuse_out_with_json(out: Path | None, *, as_json: bool) -> None:
-    """Refuse a folder for what is not written."""
+    """Refuse an output folder when nothing is written."""
     if as_json and out is not None:
         raise click.UsageError("--json writes nothing, so it takes no --out; leave one of them out")
 
@@ -107,7 +107,7 @@ def refuse_foreign(kind: str, values: Mapping[str, object], known: Iterable[str]
 
 
 def mistaken_options(error: ValidationError) -> QuemError:
-    """Say what is wrong with the options that describe somebody who is to be added."""
+    """The error on options that describe a person to add."""
     from quem.errors import QuemError
 
     return QuemError(
@@ -118,7 +118,7 @@ def mistaken_options(error: ValidationError) -> QuemError:
 
 
 class _Duration(click.ParamType):  # type: ignore[type-arg]  # generic from click 8.4 on
-    """A length of time such as ``90s``, ``15m``, ``2h`` or ``1d``; gives seconds."""
+    """A length of time such as ``90s``, ``15m``, ``2h`` or ``1d``, in seconds."""
 
     name = "time"
     _seconds: ClassVar = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -126,7 +126,7 @@ class _Duration(click.ParamType):  # type: ignore[type-arg]  # generic from clic
     def convert(
         self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
     ) -> float:
-        """Read it."""
+        """Parse a length of time."""
         if not isinstance(value, str):
             return value
         number, unit = value[:-1], value[-1:]
@@ -178,7 +178,7 @@ unsandboxed_option = click.option(
 
 
 def conversion_progress(done: int, total: int) -> None:
-    """Say how far LibreOffice is: on a terminal in one line that changes, else once."""
+    """Show LibreOffice's progress: on a terminal in one line that changes, else once."""
     import sys
 
     if sys.stderr.isatty():
@@ -196,7 +196,7 @@ _FIGURES = ("svg", "png", "pdf", "none")
 def _formats(
     context: click.Context, option: click.Parameter, value: tuple[str, ...]
 ) -> tuple[str, ...] | None:
-    """Read formats, repeated or with commas between them; None where there are none."""
+    """Parse formats, repeated or separated by commas; None where there are none."""
     known = _TABLES if option.name == "tables" else _FIGURES
     names = tuple(dict.fromkeys(name.strip() for part in value for name in part.split(",")))
     if names and context.params.get("as_json"):
@@ -225,7 +225,7 @@ def _format_option(
 
 
 def format_options(function: Callable[..., Any]) -> Decorated:
-    """Add options on the formats of a report; the command gets those given as `formats`."""
+    """Add options on the formats of a report; the command gets them as `formats`."""
 
     @_format_option("tables", "csv", _TABLES)
     @_format_option("figures", "svg", _FIGURES)
@@ -257,7 +257,7 @@ pseudonyms_option = click.option(
 
 
 class Command(click.Command):
-    """A command whose help shows the options named in `first`, and all of them by --help-all."""
+    """A command whose help shows the options named in `first`, and all with --help-all."""
 
     def __init__(self, *args: Any, first: str, **kwargs: Any) -> None:  # noqa: ANN401
         super().__init__(*args, **kwargs)
@@ -279,12 +279,12 @@ class Command(click.Command):
             context.exit()
 
     def full_help(self, context: click.Context) -> str:
-        """Give the help with all options."""
+        """The help with all options."""
         context.meta["quem.help_all"] = True
         return self.get_help(context)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options that newcomers need, or all of them."""
+        """List the basic options, or all of them."""
         shown = [
             record
             for one in self.get_params(ctx)
@@ -302,7 +302,7 @@ class SettingsCommand(Command):
     """A command with an option for each setting of pydantic models.
 
     The models are loaded only when the command runs or shows its help, so listing the commands
-    stays fast. An option that is not used has the value None.
+    stays fast. An unused option has the value None.
     """
 
     def __init__(
@@ -317,7 +317,7 @@ class SettingsCommand(Command):
         self._parameters: list[click.Parameter] = []
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Give the parameters of the command, those of its settings first."""
+        """The parameters of the command, those of its settings first."""
         if not self._parameters:
             self._parameters = [
                 _setting_option(model, name, show_default=self._defaults)
@@ -331,7 +331,7 @@ _METAVARS: dict[object, str] = {int: "INTEGER", str: "NAME"}
 
 
 def _setting_option(model: type[BaseModel], name: str, *, show_default: bool) -> click.Option:
-    """Make the option for a setting, whose values the model checks."""
+    """The option for a setting, whose values the model checks."""
     from quem.studyfile.fields import OneOrMore
 
     field = model.model_fields[name]
@@ -370,7 +370,7 @@ def _setting_option(model: type[BaseModel], name: str, *, show_default: bool) ->
 
 
 def _without_none(annotation: object) -> object:
-    """Give the type of a setting, without None and without what pydantic checks of it."""
+    """The type of a setting, without None and pydantic's constraints."""
     if type(None) in get_args(annotation):
         annotation = next(kind for kind in get_args(annotation) if kind is not type(None))
     return get_args(annotation)[0] if hasattr(annotation, "__metadata__") else annotation
@@ -399,7 +399,7 @@ def print_warnings(warnings: Iterable[StudyWarning]) -> None:
     """Print warnings on stderr, each with its code."""
     import sys
 
-    # On a terminal the summary above and the warnings should stand in order.
+    # On a terminal, the summary above and the warnings should appear in order.
     sys.stdout.flush()
     warnings = list(warnings)
     if warnings:

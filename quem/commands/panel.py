@@ -1,4 +1,4 @@
-"""``quem panel``: people once, and systems whenever there is a new one."""
+"""``quem panel``: subjects once, and systems whenever there is a new one."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def make(
 
 
 def _last_day(draft: StudyFile, database: str | None) -> dt.date | None:
-    """Say when the last ranking was submitted, where a store knows it."""
+    """The day of the last submission, if a store knows it."""
     from quem.rankings.stored import Session, session_of_study
     from quem.store.exporting import last_submitted
     from quem.store.location import locate_database
@@ -166,7 +166,7 @@ def _systems(_: click.Context, __: click.Parameter, values: tuple[str, ...]) -> 
     default=4,
     show_default=True,
     type=click.IntRange(2),
-    help="People whom judges rank with it, on each problem; 6 where years lie between.",
+    help="People of the panel per problem that judges rank with it; 6 if the panel is years old.",
 )
 @click.option(
     "--judges", default=2, show_default=True, type=click.IntRange(1, 100), help="How many judges."

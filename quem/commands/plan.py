@@ -1,4 +1,4 @@
-"""``quem plan``: how large a study has to be."""
+"""``quem plan``: the necessary size of a study."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def plan(
     the best of them. With --width: those that reach it, fewest hours first. Prints a summary and
     writes report.html, a figure, and a table.
     """
-    del code  # experience studies name none
+    del code  # experience studies have no codes
     refuse_out_with_json(out, as_json=as_json)
     if study is None and (database or reveal):
         raise click.UsageError(

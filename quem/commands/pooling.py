@@ -21,11 +21,12 @@ OF_POOL = ("depth", "judged", "only", "documents", "judges", "grades", "code")
 
 
 def _labels(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...] | None:
-    """Labels of grades: from a range such as 0-3, or as they are."""
-    from quem.studyfile.relevance import LABELS, MOST_GRADES
-
+    """Labels of grades: from a range such as 0-3, or as given."""
     if value is None:
         return None
+    # The models of study files, which take longer to import than a small run to score.
+    from quem.studyfile.relevance import LABELS, MOST_GRADES
+
     if match := re.fullmatch(r"\s*0\s*-\s*(\d)\s*", value, re.ASCII):
         n = int(match[1]) + 1
         labels = LABELS.get(n, tuple(map(str, range(n))))

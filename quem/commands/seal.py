@@ -1,4 +1,4 @@
-"""``quem seal``: what is planned, fixed before the first ranking."""
+"""``quem seal``: the plan of a study, fixed before the first ranking."""
 
 from __future__ import annotations
 

@@ -117,9 +117,9 @@ def serve(
     from webjudge.housekeeping import Housekeeping
     from webjudge.mailing import POST, reach_of
 
-    # That requests wait for a thread for some milliseconds is no news.
+    # Waiting some milliseconds for a thread is not worth a warning.
     logging.getLogger("waitress.queue").setLevel(logging.ERROR)
-    gc.enable()  # which the command line switched off: a server runs for long
+    gc.enable()  # disabled by the command line: a server runs for long
     if demo:
         study, database = _made_up_study(click.get_current_context())
     study = study or study_in(Path())
@@ -158,7 +158,7 @@ def serve(
 
 
 def _made_up_study(context: click.Context) -> tuple[Path, str]:
-    """A copy of a made-up study, and its database, in a folder that is deleted at the end."""
+    """A copy of a made-up study with its database, in a folder that is deleted at the end."""
     import shutil
     from tempfile import TemporaryDirectory
 
@@ -172,14 +172,14 @@ def _made_up_study(context: click.Context) -> tuple[Path, str]:
             name = "STUDY" if one.name == "study" else one.opts[0]
             raise click.UsageError(f"--demo takes --port and --open alone; leave out {name}")
     folder = Path(context.with_resource(TemporaryDirectory(prefix="quem-demo-")))
-    # What an earlier session may have left beside it.
+    # Files that an earlier session may have left beside it.
     left = shutil.ignore_patterns("*.sqlite3*", "*-report")
     shutil.copytree(resource("studies") / "cooling-plans", folder, ignore=left, dirs_exist_ok=True)
     return folder / "study.yaml", str(folder / "study.sqlite3")
 
 
 def _show_demo(site: Site, base: str) -> str:
-    """Show the links of a judge's first task, which is given, and of the dashboard."""
+    """Print the links of a judge's first task and of the dashboard; return the first."""
     from quem.store.assignment import assign_ballots
     from quem.store.people import DEFAULT, consent, issue_link, person_named
     from quem.store.work import tasks_of
@@ -197,7 +197,7 @@ def _show_demo(site: Site, base: str) -> str:
 
 
 def _listen(app: Flask, host: str, port: int, *, behind_proxy: bool) -> Server:
-    """Give a server that listens, or refuse with the reason why it cannot."""
+    """A listening server; refuses with the reason where it cannot listen."""
     import gc
 
     from quem.errors import QuemError
@@ -219,7 +219,7 @@ def _listen(app: Flask, host: str, port: int, *, behind_proxy: bool) -> Server:
 def _add_backups(
     site: Site, housekeeping: Housekeeping, folder: Path, every: float, keep: int
 ) -> None:
-    """Let a server make backups."""
+    """Add backups to a server."""
     from quem.store.backup import back_up
     from quem.store.uploads import UploadFolder
 
@@ -229,7 +229,7 @@ def _add_backups(
 
 
 def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
-    """Show every link that is made now, or write it to a file; gives one of the dashboard."""
+    """Print new links, or write them to a file; returns one of the dashboard."""
     from quem.store.links import ROLE_NAMED, link_table
     from quem.store.studies import status_of
 
@@ -277,7 +277,7 @@ def _hand_over_links(site: Site, base: str, out: Path | None) -> str:
 
 
 def _invited_by_mail(site: Site) -> defaultdict[str, set[str]]:
-    """Name by role the people whose links are made when their invitation is sent."""
+    """People by role whose links are made when their invitation is sent."""
     from quem.mail.server import mail_settings
     from quem.studyfile.addresses import addresses_of
 
@@ -289,7 +289,7 @@ def _invited_by_mail(site: Site) -> defaultdict[str, set[str]]:
 
 
 def _shown_host(host: str) -> str:
-    """The host for a link: where it listens everywhere, the machine's name."""
+    """The host for a link: the machine's name if the server listens everywhere."""
     from webjudge.security import ANYWHERE
 
     if host in ANYWHERE:

@@ -47,7 +47,7 @@ def track(
     as_json: bool,
     reveal: bool,
 ) -> None:
-    """Give years to versions in STUDY that a machine judge ranked and experts did not.
+    """Estimate years of versions in STUDY that a machine judge ranked and experts did not.
 
     Versions that both ranked calibrate the machine judge. Writes a table, and a chart with the
     versions that experts ranked.

@@ -1,7 +1,7 @@
-"""Gain from assistance: people who solved some problems with the help of a system, others without.
+"""Gain from assistance: the same subjects with and without the help of a system.
 
-Everybody is placed among the people who never had help: together, those with help would push each
-other down.
+Everybody is placed among subjects who were never assisted: together, assisted ranks would push
+each other down.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# People without help in a group: to be the same throughout, and to measure anything against.
+# Unassisted subjects in a group: a constant set, and the minimum.
 LEAST_COMMON, LEAST_REFERENCES = 3, 2
 _NO_TEST = "too few problems: a test needs more problems than there are sets of them"
 _NO_SPREAD = "the gain is the same on every problem, so there is no spread to compare it with"
@@ -43,14 +43,14 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class _Placed:
-    """Everybody's place among people who worked alone."""
+    """The ranks of all solvers among unassisted subjects."""
 
-    core: Core  # with the averages of these places, and the people's line through them
-    cells: RankCells  # `size` counts these people
+    core: Core  # with the averages of these ranks, and the fitted line
+    cells: RankCells  # `size` counts these subjects
     # Of shape (n_problems, n_solvers): mean rank over the judges, as in the largest group; NaN
     # where a solver was not ranked.
     ranks: Floats
-    common: bool  # whether these people never had help, and are the same throughout
+    common: bool  # whether these subjects were never assisted and are constant
 
     def of(self, solver: str) -> Floats:
         """A solver's rank on each problem."""
@@ -62,7 +62,7 @@ class _Placed:
 
 
 def gains_of(core: Core) -> list[GainRow]:
-    """What each system does for the people it helps, if it helps any."""
+    """The gain from assistance by each system, if there is any."""
     study, cells = core.study, core.cells
     if not study.spec.assisted or cells is None or not cells.has_ranks:
         return []
@@ -83,7 +83,7 @@ def gains_of(core: Core) -> list[GainRow]:
 
 
 def missing_half(core: Core, one: Assisted) -> str:
-    """Say which half of a person's work has no ranks, so that no gain can be computed."""
+    """Which half of a subject's work lacks ranks, so that no gain can be computed."""
     ranks = dict(zip(core.averages.solvers, core.averages.rank, strict=True))
     missing = [
         f"{solver} ({how})"
@@ -99,10 +99,10 @@ def missing_half(core: Core, one: Assisted) -> str:
 
 
 def _placed(core: Core, cells: RankCells) -> _Placed:
-    """Place everybody among those who never had help.
+    """Rank everybody among those who were never assisted.
 
-    If some group that matters has fewer than three of them, among all who worked alone on its
-    problem, and so among other people for solutions with help than for those without.
+    If some relevant group has fewer than three of them: among all unassisted on its problem,
+    excluding the solver.
     """
     cells = cells.keep(cells.of_kind("subject", "assisted")[cells.solver])
     concerned = [name for one in core.study.spec.assisted for name in (one.id, one.person)]
@@ -135,7 +135,7 @@ def _placed(core: Core, cells: RankCells) -> _Placed:
 def _ranks_among(cells: RankCells, among: NDArray[np.bool_]) -> tuple[Floats, NDArray[np.int64]]:
     """Rank some solvers among themselves, and place each other one among them.
 
-    With b of S below, ties one half, the place is 1 + b (S - 1)/S.
+    With b of S below, ties one half, the rank is 1 + b (S - 1)/S.
 
     Shapes: `among` (n_solvers,).
     """
@@ -152,7 +152,7 @@ def _ranks_among(cells: RankCells, among: NDArray[np.bool_]) -> tuple[Floats, ND
 
 
 def _solved_twice(placed: _Placed) -> Iterator[Mistake]:
-    """Nobody may meet a problem a second time."""
+    """Nobody may solve a problem twice."""
     assisted = placed.core.study.spec.assisted
     for at, one in enumerate(assisted):
         own = placed.problems(one.id)
@@ -187,7 +187,7 @@ def _of_system(placed: _Placed, system: str, assisted: Sequence[Assisted]) -> Ga
 
 
 def _trial(placed: _Placed, solver: str, name: str) -> Trial:
-    """A person's work in one way, as if it were a system with these cells alone."""
+    """A subject's assisted or unassisted work, as a system with these cells alone."""
     core, averages = placed.core, placed.core.averages
     at = averages.solvers.index(solver)
     variation = variations(placed.cells, averages, np.array([at]))[solver]
@@ -200,10 +200,10 @@ def _trial(placed: _Placed, solver: str, name: str) -> Trial:
 
 
 def gain_test(alone: Floats, helped: Floats, level: float) -> dict[str, Any]:
-    r"""Test the mean gain of some people; of one, this is Student's t test of two samples.
+    r"""Test the mean gain of subjects; for one subject, Student's two-sample t test.
 
-    What is sampled are the problems, which fall into sets s by who solved them and how. Of n people
-    i has help on A_i problems (rank a) and none on U_i (rank u); a set has P_s problems p.
+    Problems are sampled; they fall into sets s by who solved them and how. Of n subjects i has
+    help on A_i problems (rank a) and none on U_i (rank u); a set has P_s problems p.
 
     .. math:: G = \sum_s \bar y_s, \quad
               y_p = \frac{P_s}{n} \sum_i \left(\frac{a_{ip}}{A_i} - \frac{u_{ip}}{U_i}\right)

@@ -31,7 +31,7 @@ def compare_experience(
     if mistakes := [*_named_twice(studies), *_other_units(studies)]:
         raise QuemError(mistakes)
     if len(studies) > 1 and any(study.named for study in studies):
-        # Who is in several studies has one pseudonym.
+        # A judge in several studies has one pseudonym.
         studies = pseudonymize(studies)
     settings["level"] = _level(studies, settings.get("level"))
     # Systems are compared by the experts' ranks.
@@ -39,7 +39,7 @@ def compare_experience(
     results = [analyze_experience(study, **settings) for study in studies]
     cores = for_all([result.core for result in results])
     found = chosen(measured(cores), systems, studies)
-    # Naming systems asks for these and for nothing else.
+    # Named systems restrict the comparison to these.
     gains = gains_of(cores[0]) if len(cores) == 1 and not systems else ()
     comparison = ComparisonFindings(cores, tuple(systems), tuple(found), gains=tuple(gains))
     if mistakes := list(_nothing_to_compare(comparison)):
@@ -77,7 +77,7 @@ def _other_units(studies: Sequence[Study]) -> Iterator[Mistake]:
 
 
 def _level(studies: Sequence[Study], level: float | None) -> float:
-    """One level for all studies: that of the caller, or the one on which they agree."""
+    """The common level: the caller's, or that of all studies."""
     if level is not None:
         return level
     levels = {study.spec.analysis.level: study.name for study in studies}
@@ -89,7 +89,7 @@ def _level(studies: Sequence[Study], level: float | None) -> float:
 
 
 def _nothing_to_compare(found: ComparisonFindings) -> Iterator[Mistake]:
-    """Too few systems, and nobody whose gain from assistance can be measured."""
+    """The error for too few systems without anybody assisted."""
     if len(found.cores) > 1:
         held = {one.study for one in found.systems}
         what = "none of the named systems has" if found.chosen else "no system has"
@@ -115,7 +115,7 @@ def _nothing_to_compare(found: ComparisonFindings) -> Iterator[Mistake]:
 def _of_studies(
     warnings: Sequence[Sequence[StudyWarning]], cores: Sequence[Core]
 ) -> Iterator[StudyWarning]:
-    """The warnings of the studies, but for what their comparison answers."""
+    """The warnings of the studies, except those that a comparison resolves."""
     several = len(cores) > 1
     answered = {"assisted", "no-system", *(["no-reference"] if several else [])}
     for core, own in zip(cores, warnings, strict=True):

@@ -1,4 +1,4 @@
-"""The figure of a comparison: years of the versions of a system over their dates."""
+"""The figure of a comparison: years of a system's versions over their dates."""
 
 from __future__ import annotations
 

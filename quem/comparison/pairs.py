@@ -1,4 +1,4 @@
-"""Two systems: their difference in years, and what it takes to undo the lead of one of them."""
+"""Pairs of systems: their difference in years, and the judges behind a lead."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NEVER = {**dict.fromkeys(("won", "rankings", "judges", "ranks")), "n_rankings":
 
 
 def compare_pairs(systems: Sequence[Measured], *, several: bool) -> Iterator[PairRow]:
-    """Every two systems: of one study, or of different ones where there are several."""
+    """Every pair of systems: of one study, or of different ones if there are several."""
     for a, b in combinations(systems, 2):
         if several and a.study == b.study:
             continue
@@ -49,7 +49,7 @@ def _within(a: Measured, b: Measured) -> dict[str, Any]:
         return {**_NOTHING, "reason": "only average ranks are known."}
     if core.study.panel:
         return {**_NOTHING, "reason": "systems on a panel were not ranked with all people."}
-    # Cells, or what takes their place, have to show how much an average varies.
+    # Cells or their replacement have to show how much an average varies.
     by_parts = core.averages.problems is None and a.of.variation.more and b.of.variation.more
     if not by_parts and (core.averages.problems is None or core.cells.n_groups == 1):
         return {**_NOTHING, "reason": "one ranking does not show how much ranks vary."}
@@ -57,7 +57,7 @@ def _within(a: Measured, b: Measured) -> dict[str, Any]:
 
 
 def years_between(a: Trial, b: Trial) -> dict[str, Any]:
-    """Two trials in one study, each as good as a typical person of some years."""
+    """The difference of two trials of one study in years of the typical subject."""
     if reason := _silence(a, b):
         return {**_NOTHING, "reason": reason}
     core, z, errors = a.core, (a.z, b.z), (a.error, b.error)
@@ -67,7 +67,7 @@ def years_between(a: Trial, b: Trial) -> dict[str, Any]:
 
 
 def _across(a: Measured, b: Measured) -> dict[str, Any]:
-    """Two systems of independent studies, on one grid from the fewest to the most years."""
+    """The difference of systems of independent studies, on a grid over the range of years."""
     if reason := _silence(a.trial, b.trial):
         return {**_NOTHING, "reason": reason}
     core, ends = a.trial.core, [one.trial.core.population for one in (a, b)]
@@ -83,7 +83,7 @@ def _on(grid: Floats, of: Posterior) -> Posterior:
 
 
 def _silence(*ends: Trial) -> str:
-    """Why nothing is said of the years of one of them; empty where that is not so."""
+    """Why the years of one of them are not stated; empty if they are."""
     silent = (one for one in ends if not one.reference.says)
     return next((f"of {one.name}, {why_silent(one.core)}" for one in silent), "")
 

@@ -1,4 +1,4 @@
-"""How comparisons are shown: analysis.json, tables, the terminal summary, and the page."""
+"""Presentation of comparisons: analysis.json, tables, terminal summary, and page."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _WON = (
     "The last three columns are about rankings of both: the share in which the second is above, "
     "ties one half, and without how many of them, or of the judges, nobody leads."
 )
-# Pairs that are put into words on the page; all are in its table.
+# Pairs that the page puts into words; all are in its table.
 _MOST_SENTENCES = 6
 
 
 def _compared(core: Core) -> ComparedStudy:
-    """A study."""
+    """A compared study."""
     more = {"experience_unit": core.unit, "population": assumption(core)}
     return ComparedStudy.taken_from(core.study.spec, **more)
 
@@ -84,7 +84,7 @@ _DOCUMENT = RowDocument(
 
 
 def title_of(found: ComparisonFindings) -> str:
-    """Name a comparison after its study, or after all of them."""
+    """The title of a comparison: that of its study, or of all."""
     titles = [core.study.spec.title for core in found.cores]
     return titles[0] if len(titles) == 1 else f"Compared: {join_words(titles)}"
 
@@ -105,7 +105,7 @@ def summary_text(found: ComparisonFindings) -> str:
 
 
 def report_context(found: ComparisonFindings) -> dict[str, Any]:
-    """What the template ``report/comparison.html`` shows."""
+    """The variables of the template ``report/comparison.html``."""
     specs = [core.study.spec for core in found.cores]
     level, shown = format_percent(found.level), found.pairs[:_MOST_SENTENCES]
     claims = [(difference_text(found, of), lead_text(of)) for of in shown]
@@ -148,7 +148,7 @@ def _sections(found: ComparisonFindings) -> Iterator[Section]:
 
 
 def _drawers(name: str) -> dict[str, Any]:
-    """What draws; importing it takes as long as a small analysis."""
+    """The drawing functions; their import takes as long as a small analysis."""
     from quem.comparison import figures
 
     drawers: dict[str, Any] = getattr(figures, name)

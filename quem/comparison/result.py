@@ -1,4 +1,4 @@
-"""The result of a comparison: the rows of its tables, and what is done with them."""
+"""The result of a comparison: the rows of its tables, and its methods."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 class ComparedStudy(StudyRecord):
     """A study that is compared."""
 
-    experience_unit: str = col("what experience is counted in")
-    population: str = col("whom years speak about")
+    experience_unit: str = col("unit of experience")
+    population: str = col("reference population")
 
 
 class ComparisonSettings(BaseModel):
     """The settings as used."""
 
-    level: float  # of the intervals
-    systems: tuple[str, ...]  # that were named; empty for all
+    level: float  # confidence level
+    systems: tuple[str, ...]  # as named; empty for all
 
 
 class Difference(Row):
-    """The years of the second less those of the first."""
+    """The years of the second minus those of the first."""
 
     title: ClassVar[str] = "Pairs of systems"
     first: str = col("by name", "First", kind="csv")
     second: str = col("by name", "Second", kind="csv")
     a: str = col("id of the first")
     b: str = col("id of the second")
-    years: float | None = col("by how much b is ahead, in the study's unit", "Second is ahead by")
+    years: float | None = col("lead of b, in the study's unit", "Second is ahead by")
     interval: Interval = col("credible interval; an end is null where it is open", "Interval")
     ahead: float | None = col("probability that b is better", "Second is better", kind="chance")
     reason: str = col("why there is no difference in years; else empty", kind="csv")
@@ -55,15 +55,17 @@ class PairRow(Difference):
     b_study: str = col("id of the study of b")
     # Where a judge ranked both; null without such a ranking.
     won: float | None = col("share in which b is above a, ties one half", "Second is above", 2)
-    rankings: int | None = col("fewest without which nobody leads", "Rankings to undo")
-    judges: int | None = col("fewest without whom nobody leads", "Judges to undo")
-    ranks: float | None = col("mean rank of b less that of a", kind="csv")
+    rankings: int | None = col(
+        "fewest rankings whose omission removes the lead", "Rankings to undo"
+    )
+    judges: int | None = col("fewest judges whose omission removes the lead", "Judges to undo")
+    ranks: float | None = col("mean rank of b minus that of a", kind="csv")
     n_rankings: int = col("how many", kind="csv")
-    n_judges: int = col("of how many judges", kind="csv")
+    n_judges: int = col("number of judges", kind="csv")
 
 
 class PersonRow(Difference):
-    """A person without help, and with it."""
+    """A subject, unassisted and assisted."""
 
     title: ClassVar[str] = "People without and with help"
     alone: float = col("average rank without help", "Rank alone", 2)
@@ -71,7 +73,7 @@ class PersonRow(Difference):
 
 
 class GainRow(Row):
-    """What a system does for those it helps."""
+    """The gain from assistance by a system."""
 
     system: str = col("id")
     name: str = col("of the system", kind="csv")
@@ -79,20 +81,20 @@ class GainRow(Row):
     interval: Interval = col("confidence interval of the gain", default=(None, None))
     t: float | None = col("of the t test over the problems", default=None)
     df: int | None = col("its degrees of freedom", default=None)
-    p_value: float | None = col("of the test that help changes nothing", default=None)
+    p_value: float | None = col("of the test of no gain", default=None)
     reason: str = col("why there is no test; else empty", kind="csv", default="")
     common: bool = col("whether ranks with and without help are among the same people", kind="csv")
     people: tuple[PersonRow, ...] = col("each of them: a without help, b with it")
 
 
 class SystemRow(Row):
-    """A system's years, for the population that the differences are about."""
+    """A system's years, for the population of the differences."""
 
     title: ClassVar[str] = "Systems"
     name: str = col("with its version", "System")
     study: str = col("id")
     system: str = col("id")
-    of: str = col("what versions of one system share")
+    of: str = col("base name of a system's versions")
     date: str = col("of the version; empty without", "Date")
     experience: float | None = col("median, in the study's unit; null where open", "Estimate")
     interval: Interval = col("credible interval; an end is null where it is open", "Interval")
@@ -100,23 +102,23 @@ class SystemRow(Row):
 
 @dataclass(frozen=True)
 class ComparisonFindings:
-    """What was compared, and what came out."""
+    """The findings of a comparison."""
 
     cores: tuple[Core, ...]  # of each study
-    chosen: tuple[str, ...]  # what the caller named; empty for all
-    systems: tuple[Measured, ...]  # that were compared, in order
+    chosen: tuple[str, ...]  # named by the caller; empty for all
+    systems: tuple[Measured, ...]  # as compared, in order
     pairs: tuple[PairRow, ...] = ()
     gains: tuple[GainRow, ...] = ()
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def unit(self) -> str:
-        """The unit of experience, in which all studies agree."""
+        """The common unit of experience."""
         return self.cores[0].unit
 
     @property
     def level(self) -> float:
-        """Of the intervals."""
+        """Confidence level."""
         return self.cores[0].settings.level
 
     @property
@@ -131,19 +133,19 @@ class ComparisonFindings:
 
     @property
     def people(self) -> tuple[PersonRow, ...]:
-        """Everybody whom a system helped."""
+        """Every assisted subject."""
         return tuple(person for gain in self.gains for person in gain.people)
 
 
 @dataclass(frozen=True, repr=False)
 class ComparisonResult(BaseResult["ComparisonFindings"]):
-    """How far systems are apart."""
+    """Differences between systems and gains from assistance."""
 
     findings: ComparisonFindings
     kind = "comparison"
 
     def __repr__(self) -> str:
-        """One line; `summary` says more."""
+        """One line; see `summary`."""
         names = ", ".join(one.name for one in self.findings.rows)
         return f"<ComparisonResult of {names or 'people with and without help'}>"
 
@@ -153,14 +155,14 @@ class ComparisonResult(BaseResult["ComparisonFindings"]):
 
     @staticmethod
     def presentation() -> Presentation[ComparisonFindings]:
-        """How the results are shown."""
+        """The presentation of the results."""
         from quem.comparison.presentation import PRESENTATION
 
         return PRESENTATION
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of: study files and their rankings."""
+        """The input files: study files and their rankings."""
         return tuple(file for core in self.findings.cores for file in core.study.files)
 
     @property

@@ -1,4 +1,4 @@
-"""What is said of a comparison: each sentence once, for terminal, page, and notebook."""
+"""Sentences on a comparison, for terminal, page, and notebook."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _GAIN = (
 
 
 def difference_text(found: ComparisonFindings, of: Difference) -> str:
-    """The years by which one is ahead, the leader first."""
+    """The difference in years, with the leader first."""
     unit, a, b = found.unit, of.first, of.second
     if of.years is None or of.ahead is None:
         return f"No difference in {unit} between {a} and {b}: {of.reason}"
@@ -53,7 +53,7 @@ def difference_text(found: ComparisonFindings, of: Difference) -> str:
 
 
 def lead_text(of: PairRow) -> str:
-    """How often one was ranked above the other, and what undoes that; empty if never."""
+    """How often one was ranked above the other, and what reverses that; empty if never."""
     if of.won is None or of.ranks is None:
         return ""
     leader, other, won = of.second, of.first, of.won
@@ -71,7 +71,7 @@ def lead_text(of: PairRow) -> str:
 
 
 def gain_text(found: ComparisonFindings, of: GainRow) -> str:
-    """How much help changed the average rank."""
+    """The effect of assistance on the average rank."""
     low, high = of.interval
     how = "no test"
     if low is not None and high is not None:
@@ -85,7 +85,7 @@ def gain_text(found: ComparisonFindings, of: GainRow) -> str:
 
 
 def notes(found: ComparisonFindings) -> Iterator[str]:
-    """What holds for all differences."""
+    """Notes on all differences."""
     if any(of.years is not None for of in (*found.pairs, *found.people)):
         texts = [(core.study.spec.id, assumption(core)) for core in found.cores]
         same = len({text for _, text in texts}) == 1

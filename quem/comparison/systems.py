@@ -1,4 +1,4 @@
-"""The systems of the compared studies, read for the people whom the years speak about."""
+"""The systems of the compared studies, in years of one reference population."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 class Trial(NamedTuple):
-    """What a difference in one study is computed of."""
+    """The basis of a difference within one study."""
 
     name: str
     core: Core
-    z: float  # the mean place on the scale of the people's line
-    error: Variance  # of z, of a typical system
-    reference: Reference  # its years, as those of a person of the population
+    z: float  # mean position on the scale of the fitted line
+    error: Variance  # variance of z, of a typical system
+    reference: Reference  # its years, as those of a subject of the population
 
 
 class Measured(NamedTuple):
@@ -39,9 +39,9 @@ class Measured(NamedTuple):
 
 
 def for_all(cores: Sequence[Core]) -> tuple[Core, ...]:
-    """The studies, each for the population that it declares.
+    """The studies, each for its declared population.
 
-    All others have one in common, up to half as much again as the most experienced subject of any.
+    All others share one, up to 1.5 times the experience of the most experienced subject.
     """
     common = default_population(*(core.line.y for core in cores))
     return tuple(core if core.population.declared else _read(core, common) for core in cores)
@@ -58,7 +58,7 @@ def _read(core: Core, population: Population) -> Core:
 
 
 def measured(cores: Sequence[Core]) -> list[Measured]:
-    """All systems that have ranks, versions of one beside each other."""
+    """All systems that have ranks, versions of one side by side."""
     names = [of.name for core in cores for of in core.estimates]
     systems = []
     for at, core in enumerate(cores):
@@ -82,7 +82,7 @@ def measured(cores: Sequence[Core]) -> list[Measured]:
 
 
 def families(systems: Sequence[Measured]) -> dict[str, list[Measured]]:
-    """The versions of each system, by date if all have one, else in the order of the files."""
+    """The versions of each system, by date if all have one, else in file order."""
     found: dict[str, list[Measured]] = {}
     for one in systems:
         found.setdefault(one.row.of, []).append(one)
@@ -93,7 +93,7 @@ def families(systems: Sequence[Measured]) -> dict[str, list[Measured]]:
 
 
 def dated(systems: Sequence[Measured]) -> dict[str, list[Measured]]:
-    """The systems of which several versions have dates and years, by what these share."""
+    """The systems with several versions that have dates and years, by base name."""
     known = [one for one in systems if one.row.date and one.of.reference.says]
     return {of: family for of, family in families(known).items() if len(family) > 1}
 
@@ -101,7 +101,7 @@ def dated(systems: Sequence[Measured]) -> dict[str, list[Measured]]:
 def chosen(
     systems: Sequence[Measured], names: Sequence[str], studies: Sequence[Study]
 ) -> list[Measured]:
-    """The systems with some ids, or with what their versions share; all without names."""
+    """The systems with some ids or base names; all if none are named."""
     if not names:
         return list(systems)
     found: set[int] = set()

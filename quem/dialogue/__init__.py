@@ -1,1 +1,1 @@
-"""Conversational CBR: simulated dialogues, and how good they are (Bogaerts & Leake 2006)."""
+"""Conversational CBR: simulated dialogues and their quality (Bogaerts & Leake 2006)."""

@@ -1,4 +1,4 @@
-"""The evaluation of conversational CBR from case base to result, composed here."""
+"""The evaluation of conversational CBR from case base to result."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def analyze_dialogue(
 
 
 def check_dialogue(study: DialogueStudy) -> Iterable[StudyWarning]:
-    """Say what an analysis of a study would warn of, as far as no dialogue is needed."""
+    """The warnings of a study that need no dialogue."""
     chosen_measures(study.spec.analysis.measures, study.users)
     return _warnings(study)
 
@@ -90,7 +90,7 @@ def _many_missing(cases: EncodedCases) -> Iterator[str]:
 
 @_AFTER.add("contracted")
 def _contracted(found: Evaluation) -> Iterator[str]:
-    """Lists that had contracted to nothing after some answer."""
+    """Warnings on lists that had contracted to nothing after some answer."""
     during = found.contracted_during
     worst = int(during.argmax())
     if during[worst] > _RARELY:

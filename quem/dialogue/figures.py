@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from quem.report.result import Drawers
     from quem.scores.result import Scored
 
-# As in the paper's Figure 2, where each strategy has its sign.
+# As in the paper's Figure 2, where each strategy has its marker.
 _SIGNS = {"RA": "o", "ND": "P", "DD": "s", "NF": "X", "FA": "^"}
 _COLORS = {"RA": LINE, "ND": SYSTEMS[2], "DD": SYSTEMS[0], "NF": SYSTEMS[1], "FA": SYSTEMS[3]}
 _MORE = (SYSTEMS[4], SYSTEMS[5], INK, MUTED)
@@ -23,7 +23,7 @@ _MANY_ANSWERS = 40
 
 
 def _look(strategies: list[str], place: int) -> tuple[str, str]:
-    """Color and sign of a strategy."""
+    """Color and marker of a strategy."""
     name = strategies[place]
     own = [one for one in strategies if one not in _SIGNS]
     if name in _SIGNS:
@@ -32,7 +32,7 @@ def _look(strategies: list[str], place: int) -> tuple[str, str]:
 
 
 def rank_quality(findings: Scored) -> Figure:
-    """Rank quality over the number of answers."""
+    """Rank quality by number of answers."""
     found: Evaluation = findings.found
     answers = found.answers
     points = np.arange(answers.mean.shape[1])

@@ -1,7 +1,7 @@
-"""Further measures of lists during a dialogue, which the paper names in its section 6.
+"""Further measures of lists during a dialogue, from section 6 of the paper.
 
-They are about the applicable cases of a target: itself where it is kept in the case base
-(leave-one-in), else the cases of its class.
+They use the applicable cases of a target: itself if it stays in the case base (leave-one-in), else
+the cases of its class.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Which scores are better.
+# The better direction of each score.
 FURTHER: dict[str, Literal["higher", "lower"]] = {
-    # Whether an applicable case is among the k listed, and the chance that one of these, drawn at
-    # random, is applicable (McSherry 2001); averaged over the dialogue.
+    # Hit at k, and the precision of the k listed (McSherry 2001); averaged over the dialogue.
     "recall": "higher",
     "list precision": "higher",
     # The rank of the first applicable case, averaged over the dialogue, and the number of answers
@@ -47,7 +46,7 @@ def of_lists(
 ) -> Floats:
     """The measures of lists, in the order of `FURTHER`; for efficiency, whether a case is rated 1.
 
-    NaN where no case is applicable. The rank is the mean over all orders of cases that tie.
+    NaN without an applicable case. The rank is the mean over all orders of tied cases.
 
     Shapes: `apart` (rows, n), in steps; `applicable`, `true`, `ties` (n,); result (rows, 5).
     """
@@ -65,7 +64,7 @@ def of_lists(
 
 
 def of_dialogues(lists: Floats) -> Floats:
-    """The measures of one target, from those of its lists.
+    """The measures of one target from those of its lists.
 
     Shapes: `lists` (dialogues, m + 1, 5); result (5,).
     """

@@ -1,4 +1,4 @@
-"""From the path of a study file to a case base and what is to be tried on it."""
+"""Loading a dialogue study: case base, targets, strategies, and users."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
     from quem.studyfile.document import Loc
     from quem.studyfile.reading import Draft
 
-# What this process has loaded, by name, folder and fingerprint.
+# Functions loaded by this process, by name, folder, and fingerprint.
 _LOADED: dict[tuple[str, str, str], Any] = {}
 
 
 @dataclass
 class CustomFunction:
-    """A custom function, which goes to other processes by its name."""
+    """A custom function, which is passed to other processes by name."""
 
-    what: str  # what it is, for messages: "the strategy mine"
+    what: str  # for messages: "the strategy mine"
     entry: str  # ``module:callable``
-    folder: str  # that of the study file
-    fingerprint: str = ""  # changes with the files that it was loaded from; empty until it is
-    files: tuple[Path, ...] = field(default=())  # these
+    folder: str  # of the study file
+    fingerprint: str = ""  # changes with its source files; empty until loaded
+    files: tuple[Path, ...] = field(default=())  # its source files
 
     def load(self) -> None:
-        """Load it; this runs the code of its file."""
+        """Load the function; this runs the code of its file."""
         try:
             entry = load_entry(self.entry, Path(self.folder))
         except BrokenEntry as error:
@@ -73,7 +73,7 @@ class CustomFunction:
 
 
 def find_own(what: str, entry: str, folder: Path, *, code: bool = True) -> CustomFunction:
-    """Find a custom function, and run nothing yet."""
+    """Find a custom function without running its code."""
     find_entry(entry, folder, code=code)
     return CustomFunction(what, entry, str(folder))
 
@@ -83,19 +83,19 @@ class DialogueStudy:
     """A study of kind ``dialogue`` with its case base."""
 
     path: Path  # the study file
-    name: str  # the path as the user wrote it, for messages
+    name: str  # as the user wrote it, for messages
     spec: Spec
-    files: tuple[Path, ...]  # all that was read
+    files: tuple[Path, ...]  # all input files
     cases: EncodedCases
     strategies: tuple[NamedStrategy, ...]
     users: tuple[User, ...]
-    order: tuple[int, ...]  # in which attributes are asked for; none where it is random
-    queries: EncodedCases | None = None  # targets that are in no case base
+    order: tuple[int, ...]  # of the attributes to ask for; none where it is random
+    queries: EncodedCases | None = None  # targets outside the case base
     warnings: tuple[StudyWarning, ...] = ()  # about the data
 
     @property
     def protocol(self) -> Protocol:
-        """Which problems are the targets."""
+        """The choice of targets."""
         return self.spec.queries.protocol
 
     def __repr__(self) -> str:
@@ -103,7 +103,7 @@ class DialogueStudy:
         return f"<DialogueStudy {self.spec.id}: {len(self.cases)} cases, from {self.name}>"
 
     def counts(self) -> dict[str, int]:
-        """What was read, by noun."""
+        """Counts of the contents, by noun."""
         return {
             "case": len(self.cases),
             **({} if self.queries is None else {"query": len(self.queries)}),
@@ -116,7 +116,7 @@ class DialogueStudy:
 
 @dataclass
 class _Loading:
-    """A study file that is being followed to its data, and what is wrong on the way."""
+    """The loading of a study file, with the errors found so far."""
 
     draft: Draft[Spec]
     spec: Spec
@@ -131,7 +131,7 @@ class _Loading:
 
     @contextmanager
     def at(self, loc: Loc) -> Iterator[None]:
-        """Collect what is wrong with a value of the study file."""
+        """Collect the errors of a value in the study file."""
         try:
             yield
         except QuemError as error:
@@ -139,7 +139,7 @@ class _Loading:
                 self.wrong(loc, mistake.message)
 
     def places(self, key: str, names: tuple[str, ...]) -> list[tuple[Path, str]]:
-        """Where files of cases or queries are; fewer where some are not there."""
+        """The files of cases or queries that exist."""
         found = []
         content = self.draft.document.content.get(key)
         several = isinstance(content, dict) and isinstance(content.get("file"), list)
@@ -150,7 +150,7 @@ class _Loading:
                 name = str(path)
             self.files.append(path)
             if path.exists():
-                # Whether it is a file, reading it tells.
+                # Whether it is a file is found when it is read.
                 found.append((path, name))
                 continue
             where = f"in {self.data}" if self.data is not None else "beside the study file"
@@ -161,7 +161,7 @@ class _Loading:
         return found
 
     def own(self, loc: Loc, what: str, entry: str) -> CustomFunction | None:
-        """Find a function; `load_functions` loads it, when all else is right."""
+        """Find a function; `load_functions` loads it if there are no errors."""
         with self.at(loc):
             function = find_own(what, entry, self.draft.path.absolute().parent, code=self.code)
             self.functions.append((loc, function))
@@ -233,7 +233,7 @@ def _cases(
 
 
 def _strategies(loading: _Loading) -> Iterator[NamedStrategy]:
-    """Those of the study; by default those of the paper."""
+    """The study's strategies; by default those of the paper."""
     for index, one in enumerate(loading.spec.strategies or map(Strategy.model_validate, FIVE)):
         loc, what = ("strategies", index, "function"), f"the strategy {one.name}"
         own = loading.own(loc, what, one.function) if one.function else None
@@ -241,7 +241,7 @@ def _strategies(loading: _Loading) -> Iterator[NamedStrategy]:
 
 
 def _order(loading: _Loading, cases: EncodedCases) -> tuple[int, ...]:
-    """In which order attributes are asked for; none where it is random."""
+    """The order of the attributes to ask for; none where it is random."""
     declared = loading.spec.questions
     if declared.order == "random":
         return ()

@@ -1,4 +1,4 @@
-"""What strategies achieve in simulated dialogues, and how far users agree on their order."""
+"""Outcomes of strategies in simulated dialogues, and agreement of users on their order."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 RANK_QUALITY = "rank quality"
-_SAME = 9  # decimals; means that differ by less differ by rounding
+_SAME = 9  # decimals; smaller differences of means are rounding errors
 _MOST_NAMED = 30
 _AT_ONCE = 500  # bootstrap samples, each with a table of users by users
 
 
 def efficiency(dialogues: Dialogues) -> Floats:
-    """The share of the attributes that each dialogue did without; 0 where no case was selected."""
+    """The share of the attributes that each dialogue did not need; 0 if no case was selected."""
     m = dialogues.quality.shape[2] - 1
     return np.where(dialogues.stop >= 0, 1 - dialogues.stop / m, 0.0)
 
@@ -61,7 +61,7 @@ def of_user(measure: str, user: User) -> str:
 
 
 def chosen_measures(named: Iterable[str], users: tuple[User, ...]) -> tuple[Outcome, ...]:
-    """The measures that settings name; without any all but the further ones.
+    """The measures that settings name; by default all except the further ones.
 
     Raises
     ------
@@ -84,9 +84,9 @@ def chosen_measures(named: Iterable[str], users: tuple[User, ...]) -> tuple[Outc
 
 @dataclass(frozen=True)
 class UserAgreement:
-    """How alike the orders of the strategies are."""
+    """Agreement of users on the order of strategies."""
 
-    # Of shape (judges, judges): kendall's tau-b of the strategies' means by two users, or by a user
+    # Of shape (judges, judges): Kendall's tau-b of the strategies' means by two users, or by a user
     # and rank quality; NaN where all strategies tie.
     between: Floats
     # Of tau over the pairs of users, with its interval over targets
@@ -95,12 +95,12 @@ class UserAgreement:
     high: float
     winners: tuple[
         tuple[int, ...], ...
-    ]  # the best strategies by each judge; several where they tie
-    same_winner: float  # share of the pairs of users that share a best strategy
+    ]  # the best strategies by each judge; several in case of ties
+    same_winner: float  # share of the pairs of users with a common best strategy
 
 
 def agreement(values: Floats, inference: Inference) -> UserAgreement:
-    """Compare the orders that users give the strategies.
+    """Compare users by their order of the strategies.
 
     Shapes: `values` (targets, strategies, users and rank quality).
     """
@@ -147,7 +147,7 @@ def _mean_tau(taus: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What simulated dialogues come to beside scores."""
+    """The results of simulated dialogues besides scores."""
 
     experiment: Experiment
     dialogues: Dialogues
@@ -158,17 +158,17 @@ class Evaluation:
 
     @property
     def strategies(self) -> list[str]:
-        """Their names."""
+        """Names of the strategies."""
         return [strategy.name for strategy in self.experiment.strategies]
 
     @property
     def users(self) -> list[str]:
-        """Their names."""
+        """Names of the users."""
         return [user.name for user in self.experiment.users]
 
     @property
     def unselected(self) -> Floats:
-        """The share of dialogues in which no case was selected, shape (strategies, users)."""
+        """The share of dialogues without a selected case, shape (strategies, users)."""
         share: Floats = (self.dialogues.stop < 0).mean(axis=(0, 3))
         return share
 
@@ -181,7 +181,7 @@ class Evaluation:
     def contracted_during(self) -> Floats:
         """The same after the first answer and before the last, shape (strategies,)."""
         steps = self.contracted
-        # Where there is one attribute there is nothing between.
+        # With one attribute there is nothing between.
         later = steps[:, 1:-1] if steps.shape[1] > 2 else steps  # noqa: PLR2004
         return np.asarray(later.mean(axis=1))
 
@@ -220,8 +220,7 @@ def evaluate(experiment: Experiment, dialogues: Dialogues, inference: Inference)
 def granularity_of(experiment: Experiment) -> float:
     """How finely the distances of a case base distinguish cases.
 
-    As `quem.lists.rank_quality.granularity`, a case after the other, so that no matrix of all
-    distances is needed.
+    As `quem.lists.rank_quality.granularity`, case by case, to save memory.
     """
     space = experiment.space
     distinct = 0

@@ -1,4 +1,4 @@
-"""Case bases and queries from CSV files: what each column means, and which hold numbers."""
+"""Case bases and queries from CSV files: attributes, categories, and numbers."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ Files = Sequence[tuple[Path, str]]  # with their names for messages; all have th
 
 @dataclass
 class ReadCases:
-    """What was read."""
+    """The cases of some files, or the errors in them."""
 
-    cases: EncodedCases | None = None  # none where something is wrong
+    cases: EncodedCases | None = None  # none in case of errors
     mistakes: list[Mistake] = field(default_factory=list)  # in the files
-    # In the keys of `Cases`: the key, and what is wrong.
+    # In the keys of `Cases`: key and message.
     misplaced: list[tuple[Loc, str]] = field(default_factory=list)
     warnings: list[StudyWarning] = field(default_factory=list)
 
 
 def read_cases(files: Files, source: Cases, base: EncodedCases | None = None) -> ReadCases:
-    """Read a case base; or queries, on the columns of a case base that was read before."""
+    """Read a case base; or queries, with the columns of a case base."""
     result = ReadCases()
     whole = files[0][1]
     table = _read_rows(files, source, result.mistakes, "table of queries" if base else "case base")
@@ -201,9 +201,9 @@ def _attribute(
     base: EncodedCases | None,
     result: ReadCases,
 ) -> tuple[NDArray[np.float64], tuple[str, ...] | None] | None:
-    """The values of one attribute, and its categories; None where every value is missing.
+    """The values of an attribute and its categories; None if every value is missing.
 
-    Those of queries are coded as in the case base; categories that no case has follow.
+    Queries are coded like the case base; categories that no case has follow.
     """
     blank = {"", *source.missing}
     column = table.columns[name]
@@ -251,7 +251,7 @@ def _listed(names: tuple[str, ...] | str) -> tuple[str, ...]:
 
 
 def _not_a_number(text: str, number: float | None) -> str:
-    """Say why a cell of a numeric column is wrong."""
+    """Why a cell of a numeric column is not a number."""
     if number is not None:
         return not_finite(
             text, "correct it, or name it under missing or the column under categorical"
@@ -262,7 +262,7 @@ def _not_a_number(text: str, number: float | None) -> str:
 
 
 def _ids(source: Cases, table: SourceTable[str], result: ReadCases) -> list[str]:
-    """Give the names of the rows, or their numbers."""
+    """The names of the rows, or their numbers."""
     if not source.id:
         return [str(number) for number in range(1, len(table) + 1)]
     table.lacking([source.id], result.mistakes)
@@ -282,7 +282,7 @@ def _ids(source: Cases, table: SourceTable[str], result: ReadCases) -> list[str]
 
 
 def _doubts(source: Cases, cases: EncodedCases, queries: EncodedCases) -> Iterator[StudyWarning]:
-    """What the case base cannot know of the queries, and what it knows too well."""
+    """Warnings on values that the case base lacks or duplicates."""
     unseen = queries.classes >= len(cases.labels)
     if unseen.any():
         labels = [shown(label) for label in queries.labels[len(cases.labels) :]]
@@ -321,7 +321,7 @@ def _queries(which: NDArray[np.bool_]) -> str:
 
 
 def _rows(cases: EncodedCases) -> Iterator[bytes]:
-    """Each row with its class, so that equal ones are equal."""
+    """Each row with its class, as bytes, so that equal rows are equal."""
     # Zero has two signs, and NaN many forms.
     values = np.where(cases.known, cases.values, np.inf) + 0.0
     for row, label in zip(values, cases.classes.tolist(), strict=True):
@@ -340,10 +340,10 @@ class EncodedCases:
     categories: tuple[tuple[str, ...] | None, ...]
     classes: NDArray[np.int64]  # of shape (n,): index of each case's class, which is its solution
     labels: tuple[str, ...]  # the classes
-    weights: NDArray[np.float64]  # of shape (m,): what an attribute counts in a distance
+    weights: NDArray[np.float64]  # of shape (m,): weight of an attribute in a distance
 
     def __len__(self) -> int:
-        """How many cases there are."""
+        """Number of cases."""
         return len(self.ids)
 
     @cached_property
@@ -358,7 +358,7 @@ class EncodedCases:
 
     @cached_property
     def lowest(self) -> NDArray[np.float64]:
-        """The least value of each attribute."""
+        """The minimum of each attribute."""
         least: NDArray[np.float64] = np.min(self.values, axis=0, where=self.known, initial=np.inf)
         return least
 

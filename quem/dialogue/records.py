@@ -1,4 +1,4 @@
-"""What happened in dialogues."""
+"""Records of dialogues."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Dialogues:
-    """What happened in the dialogues of some targets."""
+    """The dialogues of some targets."""
 
     targets: NDArray[np.int64]  # of shape (t,)
-    # Of shape (t, strategies, users, dialogues): after how many answers a case was selected; -1 if
-    # none was.
+    # Of shape (t, strategies, users, dialogues): number of answers before a case was selected; -1
+    # if none was.
     stop: NDArray[np.int16]
     right: NDArray[np.bool_]  # whether that case had the solution of the target
     # Of shape (t, strategies, dialogues): whether the top candidate after the last answer had.
@@ -34,18 +34,18 @@ class Dialogues:
     further: NDArray[np.float64]
 
     def __len__(self) -> int:
-        """How many targets there are."""
+        """Number of targets."""
         return len(self.targets)
 
 
 def join(parts: Sequence[Dialogues]) -> Dialogues:
-    """Put the dialogues of several sets of targets together."""
+    """Concatenate the dialogues of several sets of targets."""
     names = Dialogues.__dataclass_fields__
     return Dialogues(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
 
 def fingerprint(*parts: object) -> str:
-    """Make a short text that changes with what is given."""
+    """A digest of the arguments."""
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, np.ndarray):

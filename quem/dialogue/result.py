@@ -1,4 +1,4 @@
-"""The result of an evaluation of dialogues: what it adds to the table of scores."""
+"""The result of an evaluation of dialogues: additions to the table of scores."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _MOST_NAMED = 20
 
 
 class StrategyRow(Row):
-    """A strategy, beside its scores."""
+    """Measures of a strategy besides its scores."""
 
     strategy: str = col("name", "strategy")
     unselected: float = col(
@@ -55,7 +55,7 @@ class StrategyRow(Row):
 
 
 class AnswersRow(Row):
-    """The rank quality of a strategy after some answers."""
+    """The rank quality of a strategy after a number of answers."""
 
     strategy: str = col("name")
     answers: int = col("number of answers")
@@ -85,7 +85,7 @@ class SelectionRow(Row):
 
 
 class AgreementRow(Row):
-    """How far users agree on the order of the strategies."""
+    """Agreement of users on the order of the strategies."""
 
     title: ClassVar[str] = "Agreement of users on the order of the strategies"
     measure: str = col("`efficiency` or `precision`", "by")
@@ -123,7 +123,7 @@ def scored(
     measures: tuple[Outcome, ...],
     warnings: tuple[StudyWarning, ...],
 ) -> Scored:
-    """The table of scores with what dialogues add to it."""
+    """The table of scores with the additions of dialogues."""
     truth, same = evaluated_on(found.experiment)
     strategies = zip(found.strategies, found.unselected, found.contracted_during, strict=True)
     table = ScoreTable(
@@ -147,7 +147,7 @@ def scored(
 
 
 def _users_check(found: Evaluation, table: ScoreTable, claim: Claim) -> Line:
-    """Whether a claim holds whoever is simulated."""
+    """Whether a claim holds for every simulated user."""
     from quem.scores.certificate import Line
 
     counts = {}
@@ -234,7 +234,7 @@ def _case_base(found: Evaluation) -> Iterator[CaseBaseRow]:
 
 
 def _lead(found: Evaluation) -> str:
-    """What was simulated, and how fine the distances of the case base are."""
+    """The simulated dialogues, and how finely distances distinguish cases."""
     of = found.experiment
     targets, each = len(of.targets), of.dialogues
     which = {
@@ -255,7 +255,7 @@ def _lead(found: Evaluation) -> str:
 
 
 def _sections(found: Evaluation) -> Iterator[Section]:
-    """What the report says below the table; the first two are in the terminal too."""
+    """The report's sections below the table; the first two are in the terminal too."""
     yield _quality(found)
     several = len(found.users) > 1 and len(found.strategies) > 1
     if several:
@@ -321,7 +321,7 @@ def _basis(findings: Scored) -> str:
 
 
 def _methods(findings: Scored) -> Iterator[str]:
-    """What was simulated, for a paper."""
+    """The simulation in words for a paper."""
     found: Evaluation = findings.found
     of = found.experiment
     source = {"leave-one-out": "leave-one-out; ", "leave-one-in": "Aha & Breslow, 1997; "}
@@ -376,7 +376,7 @@ def _table(
 
 
 class DialogueResult(ScoredResult):
-    """How good a conversational CBR system is with each strategy."""
+    """The quality of a conversational CBR system with each strategy."""
 
     kind = "dialogue"
     view = View(

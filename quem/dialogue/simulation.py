@@ -1,4 +1,4 @@
-"""Simulated dialogues of targets with a system that knows the cases of a case base."""
+"""Simulated dialogues of targets with a system that knows a case base."""
 
 from __future__ import annotations
 
@@ -27,50 +27,50 @@ if TYPE_CHECKING:
     from quem.parallel import Workers
     from quem.studyfile.dialogue import DialogueSettings, Protocol
 
-# Cells (points of dialogues x cases) that are worked on at once: some 20 MB.
+# Cells (points of dialogues x cases) in one step: some 20 MB.
 _CELLS = 400_000
 
 
 @dataclass(frozen=True)
 class NamedStrategy:
-    """A strategy with the name that the report uses."""
+    """A strategy with its name in the report."""
 
     name: str  # DD, FA, ND, NF or RA; or any name, with a function
     function: Callable[..., NDArray[np.float64]] | None = None
 
     def apart(self, known: Revealed) -> NDArray[np.int64]:
-        """Give distances in steps."""
+        """The distances in steps."""
         if self.function is not None:
             return own_distances(self.function, self.name, known)
         return STRATEGIES[self.name](known)
 
 
 class _Lists(NamedTuple):
-    """Candidates of a strategy, one list a row, and their measures."""
+    """Candidates of a strategy, one list per row, and their measures."""
 
     # Of shape (rows, r): see `quem.dialogue.users.Candidates`
     cases: NDArray[np.int64]
     apart: NDArray[np.int64]
     quality: NDArray[np.float64]  # of shape (rows,)
     contracted: NDArray[np.bool_]  # of shape (rows,)
-    further: NDArray[np.float64]  # of shape (rows, 5), or (rows, 0) where they are not asked for
+    further: NDArray[np.float64]  # of shape (rows, 5), or (rows, 0) if not computed
 
 
 @dataclass(frozen=True)
 class _Target:
-    """A target, and how far it is from the cases."""
+    """A target and its distances from the cases."""
 
     number: int
     problem: Problem
-    ties: NDArray[np.int64]  # of shape (n,): the order of cases that are equally far
+    ties: NDArray[np.int64]  # of shape (n,): the order of tied cases
     apart: NDArray[np.float64]  # of shape (m, n): `Space.differences`
-    true: NDArray[np.float64]  # of shape (n,): distances, also of the target itself
-    # Of shape (n,): which cases solve it; None where the further measures are not asked for.
+    true: NDArray[np.float64]  # of shape (n,): distances, including the target itself
+    # Of shape (n,): which cases solve it; None without the further measures.
     applicable: NDArray[np.bool_] | None
 
     @cached_property
     def from_others(self) -> NDArray[np.int64]:
-        """The distances in steps, `FAR` from the case that is left out."""
+        """The distances in steps, `FAR` for the case that is left out."""
         whole = steps(self.true)
         if self.problem.left_out is not None:
             whole[self.problem.left_out] = FAR
@@ -79,24 +79,23 @@ class _Target:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A case base, and all that is tried on it."""
+    """A case base with targets, strategies, and users."""
 
     cases: EncodedCases
     settings: DialogueSettings
     strategies: tuple[NamedStrategy, ...]
     users: tuple[User, ...]
-    order: tuple[int, ...]  # in which attributes are asked for; none where it is random
+    order: tuple[int, ...]  # of the attributes to ask for; none where it is random
     space: Space
     regions: Regions | None
     levels: dict[float, float]  # the threshold of each b
-    # Each case is the target once and no candidate meanwhile; or a candidate too; or the targets
-    # are.
+    # Leave-one-out, leave-one-in, or separate targets.
     protocol: Protocol = "leave-one-out"
-    queries: EncodedCases | None = None  # that are in no case base
+    queries: EncodedCases | None = None  # outside the case base
 
     @property
     def targets(self) -> EncodedCases:
-        """Whose dialogues are simulated."""
+        """The cases whose dialogues are simulated."""
         return self.cases if self.queries is None else self.queries
 
     @cached_property
@@ -109,11 +108,11 @@ class Experiment:
 
     @property
     def dialogues(self) -> int:
-        """How many dialogues each target has."""
+        """Number of dialogues per target."""
         return 1 if self.order else self.settings.orders
 
     def _applicable(self, target: int) -> NDArray[np.bool_]:
-        """Which cases solve a target: itself where it is kept, else the others of its class."""
+        """Which cases solve a target: itself if it stays, else the others of its class."""
         if self.protocol == "leave-one-in":
             return np.asarray(np.arange(len(self.cases)) == target)
         same = np.asarray(self.cases.classes == self.targets.classes[target])
@@ -124,7 +123,7 @@ class Experiment:
     def run(self, targets: Sequence[int]) -> Dialogues:
         """Simulate the dialogues of some targets.
 
-        What comes out for a target does not depend on the others.
+        The outcome of a target does not depend on the others.
         """
         return join([self._dialogues_of(target) for target in targets])
 
@@ -138,7 +137,7 @@ class Experiment:
         orders = asked if self.order else random.permuted(asked, axis=1)
         place = np.argsort(orders, axis=1)
         revealed = place[:, np.newaxis, :] < np.arange(m + 1)[:, np.newaxis]
-        # A list depends on what was revealed, and not on the order in which it was.
+        # A list depends on the revealed attributes, not on their order.
         points, which = np.unique(revealed.reshape(-1, m), axis=0, return_inverse=True)
         apart = self.space.differences(problem)
         true = self.space.distances(problem, apart)
@@ -170,11 +169,11 @@ class Experiment:
         ]
 
     def _list(self, apart: NDArray[np.int64], target: _Target) -> _Lists:
-        """The nearest cases by the distances of a strategy, and how good these lists are."""
+        """The nearest cases by the distances of a strategy, and the measures of these lists."""
         others = self.space.candidates(target.problem)
         k = min(self.settings.k, others)
-        # What lies beyond 2k + 1 cannot change rank quality: a tie at k that reaches so far
-        # leaves out the candidates that are tied, wherever it ends.
+        # Cases beyond 2k + 1 cannot change rank quality: a tie at k that reaches so far omits the
+        # tied candidates, wherever it ends.
         compared = min(2 * k + 1, others)
         seen = [user.top for user in self.users] + [LISTED] * (target.applicable is not None)
         shown = max(compared, min(max(seen, default=1), others))
@@ -203,7 +202,7 @@ class Experiment:
         which: NDArray[np.intp],
         chance: NDArray[np.float64],
     ) -> Dialogues:
-        """Let the users read the lists, and put together what they did."""
+        """Apply the users to the lists and record their selections."""
         shape = (1, len(by_strategy), len(self.users), len(which))
         stop = np.full(shape, -1, dtype=np.int16)
         right = np.zeros(shape, dtype=bool)
@@ -231,7 +230,7 @@ class Experiment:
 def _selected(
     user: User, shown: CandidateList, shape: tuple[int, ...]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """When a user selects a case in each dialogue, and whether it is a right one."""
+    """When a user selects a case in each dialogue, and whether the case is right."""
     position = selections(user, shown).reshape(shape)
     position[:, 0] = -1  # Nobody selects before the first answer.
     stop = (position >= 0).argmax(axis=1)
@@ -251,7 +250,7 @@ def prepare(
     protocol: Protocol = "leave-one-out",
     queries: EncodedCases | None = None,
 ) -> Experiment:
-    """Make an experiment: distances, thresholds and regions are worked out once."""
+    """Prepare an experiment: distances, thresholds, and regions are computed once."""
     space = make_space(cases, settings.missing)
     shares = tuple(sorted({user.b for user in users if user.b is not None}))
     wanted = any(strategy.name == "RA" and not strategy.function for strategy in strategies)
@@ -297,12 +296,12 @@ def _targets_in_a_task(experiment: Experiment) -> int:
     return max(1, _CELLS_AT_ONCE // cells)
 
 
-# What scores depend on but the strategies: not what these are made of.
+# The inputs of scores except the strategies' definitions.
 _OF_SCORES = ("k", "missing", "orders", "seed")
 
 
 def evaluated_on(experiment: Experiment) -> tuple[str, dict[str, str]]:
-    """Say what strategies are measured by: a digest of cases and queries, and the settings."""
+    """What strategies are evaluated on: a digest of cases and queries, and the settings."""
     cases, queries = experiment.cases, experiment.queries
     digest = fingerprint(
         list(cases.ids),

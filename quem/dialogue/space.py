@@ -1,6 +1,6 @@
 """Distances between problems, and aggregates of cases, as arrays that multiply.
 
-The regions of a case base are where RA takes its assumptions from.
+RA takes its assumptions from the regions of a case base.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from quem.dialogue.reading import EncodedCases
 
-# Distances are compared in billionths. What is exact in theory carries noise of 1e-16, so the
-# edge between two billionths lies where no simple fraction is.
+# Distances are compared in billionths. Values that are equal in theory differ by 1e-16, so the
+# edges are placed where no simple fraction is.
 NANO = 1_000_000_000
 _EDGE = 0.6234
 
@@ -31,7 +31,7 @@ def steps(distance: NDArray[np.float64]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Fills:
-    """The values that a strategy assumes, one set a row."""
+    """The values that a strategy assumes, one set per row."""
 
     # Of shape (rows, numeric attributes): on the scale of `Space.numbers`.
     numbers: NDArray[np.float64]
@@ -40,16 +40,16 @@ class Fills:
 
 @dataclass(frozen=True)
 class Problem:
-    """A target on the scale of a case base: a case of it, or a query."""
+    """A target on the scale of a case base: a case or a query."""
 
     # Of shape (numeric attributes,): on the scale of `Space.numbers`; beyond it where no case
     # reaches.
     numbers: NDArray[np.float64]
-    known: NDArray[np.float64]  # of shape (m,): 1 where a value is there, else 0
+    known: NDArray[np.float64]  # of shape (m,): 1 for a known value, else 0
     # Of shape (categories of all attributes,): 1 for each of its categories; none for a category
     # that no case has.
     marks: NDArray[np.float64]
-    # The case that is no candidate: the target itself, if the case base is without it.
+    # The case that is not a candidate: the target itself, if it is left out.
     left_out: int | None
 
 
@@ -57,31 +57,31 @@ class Problem:
 class Space:
     """A case base on a scale on which differences add up to distances.
 
-    The distance of two problems is the weighted mean of the differences of their attributes: 0
-    or 1 for a categorical one, the share of its range for a numeric one.
+    The distance of two problems is the weighted mean of the differences of their attributes: 0 or
+    1 for a categorical one, the share of its range for a numeric one.
     """
 
-    share: NDArray[np.float64]  # of shape (m,): weight of each attribute; they sum to 1
-    # Which attributes are which
+    share: NDArray[np.float64]  # of shape (m,): weights of the attributes; they sum to 1
+    # Indices of the attributes of each type
     numeric: NDArray[np.intp]
     categorical: NDArray[np.intp]
     # Of shape (n, numeric attributes): share of the range times weight; 0 where missing.
     numbers: NDArray[np.float64]
-    known: NDArray[np.float64]  # of shape (n, m): 1 where a value is there, else 0
-    # Of shape (n, categories of all attributes): 1 for the category that a case has.
+    known: NDArray[np.float64]  # of shape (n, m): 1 for a known value, else 0
+    # Of shape (n, categories of all attributes): 1 for the category of a case.
     marks: NDArray[np.float64]
-    # Of shape (categories,): to which of the categorical attributes each category belongs.
+    # Of shape (categories,): the categorical attribute of each category.
     owner: NDArray[np.intp]
     missing: Literal["zero", "worst", "skip"]
 
     @property
     def n(self) -> int:
-        """How many cases there are."""
+        """Number of cases."""
         return len(self.known)
 
     @property
     def m(self) -> int:
-        """How many attributes there are."""
+        """Number of attributes."""
         return len(self.share)
 
     @property
@@ -91,21 +91,21 @@ class Space:
 
     @cached_property
     def features(self) -> NDArray[np.float64]:
-        """What is summed over cases for an aggregate: numbers, which are there, and marks."""
+        """The terms of an aggregate: numbers, known values, and marks."""
         return np.hstack([self.numbers, self.known[:, self.numeric], self.marks])
 
     def case(self, case: int, *, left_out: bool = True) -> Problem:
-        """Make a problem of a case."""
+        """A case as a problem."""
         return Problem(
             self.numbers[case], self.known[case], self.marks[case], case if left_out else None
         )
 
     def candidates(self, problem: Problem) -> int:
-        """How many cases a list can have."""
+        """Greatest length of a list."""
         return self.n - (problem.left_out is not None)
 
     def without(self, problem: Problem) -> NDArray[np.float64]:
-        """Sum the features of the cases that are candidates."""
+        """The summed features of the candidates."""
         total: NDArray[np.float64] = self.features.sum(axis=0)
         if problem.left_out is not None:
             total -= self.features[problem.left_out]
@@ -114,8 +114,8 @@ class Space:
     def differences(self, problem: Problem) -> NDArray[np.float64]:
         """Weighted differences between a problem and all cases, shape (m, n).
 
-        None is greater than the weight: a number beyond those of the case base differs from a
-        case by its range at most.
+        None exceeds the weight: a number outside the range of the case base differs from a case by
+        its range at most.
         """
         counted = self.share[:, np.newaxis] if self.missing == "worst" else 0.0
         weighted = np.empty((self.m, self.n))
@@ -131,7 +131,7 @@ class Space:
     def distances(
         self, problem: Problem, differences: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Give the distance of a problem to all cases.
+        """The distances of a problem to all cases.
 
         Shapes: `differences` (m, n), optional.
         """
@@ -142,7 +142,7 @@ class Space:
         return _mean(together, (self.known * problem.known) @ self.share)
 
     def aggregate(self, sums: NDArray[np.float64], otherwise: NDArray[np.float64]) -> Fills:
-        """Give mean and majority of sets of cases.
+        """Mean and majority of sets of cases.
 
         Shapes: `sums` (rows, features); `otherwise` (features,).
         """
@@ -159,13 +159,13 @@ class Space:
         return Fills(numbers, codes)
 
     def features_of(self, fills: Fills) -> NDArray[np.float64]:
-        """The features of assumed cases, all of whose values are there."""
+        """The features of assumed cases, which are complete."""
         marks = np.zeros((len(fills.codes), self.marks.shape[1]))
         np.put_along_axis(marks, fills.codes, 1.0, axis=1)
         return np.hstack([fills.numbers, np.ones_like(fills.numbers), marks])
 
     def assumed(self, hidden: NDArray[np.bool_], fills: Fills) -> NDArray[np.float64]:
-        """Weighted differences that the attributes not yet known are assumed to make.
+        """Assumed weighted differences of the unknown attributes.
 
         Shapes: `hidden` (rows, m).
         """
@@ -201,7 +201,7 @@ class Space:
     def compared(
         self, revealed: NDArray[np.bool_], problem: Problem, numerators: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Make distances of sums of differences.
+        """Convert sums of differences to distances.
 
         Shapes: `revealed` (rows, m); `numerators` (rows, n).
         """
@@ -212,7 +212,7 @@ class Space:
 
 
 def _mean(together: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Divide, and give 1, the greatest distance, where there is nothing to compare."""
+    """Divide; 0/0 is 1, the greatest distance."""
     nothing = weight < 1 / NANO
     return np.where(nothing, 1.0, together / np.where(nothing, 1.0, weight))
 
@@ -245,8 +245,8 @@ def problems(space: Space, cases: EncodedCases, queries: EncodedCases) -> list[P
 def _scaled(cases: EncodedCases, rows: EncodedCases) -> NDArray[np.float64]:
     """Numbers as shares of the ranges of a case base; 0 where missing.
 
-    What is a range or more beyond them is exactly a range beyond, since differences end there.
-    Where all cases have one number, any other is a range away.
+    Values a range or more outside are clipped to one range. In a constant column, any other number
+    is one range away.
     """
     varied = cases.spans > 0
     with np.errstate(over="ignore"):
@@ -266,22 +266,22 @@ def _marked(cases: EncodedCases, rows: EncodedCases) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Regions:
-    """The region of each case: those nearest to it, itself among them.
+    """The region of each case: its nearest cases, including itself.
 
-    Where the target is taken out, the next nearest takes its place.
+    A target that is left out is replaced by the next nearest.
     """
 
-    # Of shape (n,): how far a region reaches, and how far it does if one of its cases is taken out
+    # Of shape (n,): radius of a region, and its radius with one of its cases left out
     edge: NDArray[np.int64]
     next_edge: NDArray[np.int64]
-    # Of shape (n, features): sums of the features up to each
+    # Of shape (n, features): sums of the features within each
     inner: NDArray[np.float64]
     outer: NDArray[np.float64]
 
     def sums(
         self, left_out: int | None, apart: NDArray[np.int64], features: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sum the features of each case's region, without the target if it is left out.
+        """The summed features of each case's region, without a target that is left out.
 
         Shapes: `apart` (n,); `features` (n, features).
         """

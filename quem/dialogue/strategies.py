@@ -1,7 +1,7 @@
-"""How far cases are from a problem of which some attributes are not known yet.
+"""Distances of cases from a problem with unknown attributes.
 
-The five strategies of Bogaerts & Leake (2006), section 5, differ in what they assume of an
-attribute that is not known:
+The five strategies of Bogaerts & Leake (2006), section 5, differ in their assumption on an unknown
+attribute:
 
 ===  ==================================  ===================================================
 DD   DefaultDifference(0)                no difference
@@ -44,11 +44,11 @@ FULL_NAMES = {
 
 @dataclass(frozen=True, eq=False)
 class Revealed:
-    """What is known of one target at some points of its dialogues."""
+    """The known values of one target at some points of its dialogues."""
 
     cases: EncodedCases
     space: Space
-    regions: Regions | None  # none where RA is not asked for
+    regions: Regions | None  # only for RA
     settings: DialogueSettings
     problem: Problem  # the target
     values: NDArray[np.float64]  # of shape (m,): of the target, as in ``cases.values``
@@ -62,7 +62,7 @@ class Revealed:
 
     @cached_property
     def differences(self) -> NDArray[np.float64]:
-        """What revealed attributes add to each distance, shape (rows, n)."""
+        """The part of the revealed attributes in each distance, shape (rows, n)."""
         return self.revealed.astype(float) @ self.apart
 
     @property
@@ -87,7 +87,7 @@ class Revealed:
         return self.assuming(fills)
 
     def assuming(self, fills: Fills) -> NDArray[np.int64]:
-        """Give the distances, in steps, if the attributes not known are as assumed."""
+        """The distances, in steps, under assumed values of the unknown attributes."""
         return self._distances(self.differences + self.space.assumed(self.hidden, fills))
 
     def _distances(self, together: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -99,7 +99,7 @@ class Revealed:
     def sums_of_nearest(
         self, apart: NDArray[np.int64], count: int, features: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Sum the features of the nearest cases, and of all that are as near as the last.
+        """The summed features of the nearest cases, including ties with the last.
 
         Shapes: `apart` (rows, n); `features` (n, features).
         """
@@ -121,7 +121,7 @@ def _nearest_aggregate(known: Revealed, apart: NDArray[np.int64]) -> NDArray[np.
 
 
 def _region_aggregate(known: Revealed) -> NDArray[np.int64]:
-    """Where several cases are nearest, the aggregates of their regions are aggregated."""
+    """If several cases are nearest, the aggregates of their regions are aggregated."""
     if known.regions is None:
         raise ValueError("an experiment with RA has regions")
     apart = steps(known.space.distances(known.problem, known.apart))
@@ -143,9 +143,9 @@ STRATEGIES: dict[str, Callable[[Revealed], NDArray[np.int64]]] = {
 def own_distances(
     strategy: Callable[..., NDArray[np.float64]], name: str, known: Revealed
 ) -> NDArray[np.int64]:
-    """Ask a custom strategy how far each case is from each partly known problem, and check it.
+    """The checked distances of a custom strategy.
 
-    It takes cases and answers, shape (problems, attributes).
+    The strategy takes cases and answers, shape (problems, attributes).
     """
     answers = np.where(known.revealed, known.values, np.nan)
     left_out = known.problem.left_out

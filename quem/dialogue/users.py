@@ -1,9 +1,9 @@
-"""Simulated users: when they select a case from the list they are shown, and which.
+"""Simulated users: when they select a case from a list, and which.
 
 Those of Bogaerts & Leake (2006), section 5.1: ``T5`` and ``T1`` select the first of the top 5 (or
-1) cases that is nearer than a threshold, ``A5`` selects one of the top 5 that is nearer than
-their average once that is below the threshold, ``DL`` the top case once it has the solution.
-Any other number than 5 and 1 is possible.
+1) cases that is nearer than a threshold, ``A5`` selects one of the top 5 that is nearer than their
+average once that is below the threshold, ``DL`` the top case once it has the solution. Other
+numbers than 5 and 1 are possible.
 """
 
 from __future__ import annotations
@@ -25,28 +25,27 @@ if TYPE_CHECKING:
 class User:
     """A simulated user."""
 
-    name: str  # as the report calls it, such as "T5 0.05"
+    name: str  # in the report, such as "T5 0.05"
     rule: str  # "T", "A", or "DL"
-    top: int  # how many cases it looks at
-    # The share of the case base within its threshold; None where it has none.
+    top: int  # number of cases read
+    # Threshold as a share of the case base; None without one.
     b: float | None = None
 
 
 @dataclass(frozen=True)
 class CandidateList:
-    """The lists that a user is shown at several points of several dialogues."""
+    """The lists of a user at several points of several dialogues."""
 
     # Of shape (lists, top), the top candidate first: the true distance.
     distance: NDArray[np.float64]
     right: NDArray[np.bool_]  # of shape (lists, top): whether a case has the solution of the target
     threshold: float  # NaN for a user without one
-    # Of shape (lists,): from 0 to 1, the same for all lists of a dialogue, for what a user does at
-    # random.
+    # Of shape (lists,): from 0 to 1, the same for all lists of a dialogue, for random choices.
     chance: NDArray[np.float64]
 
 
 def named_user(name: str, b: float | None) -> User:
-    """Make a user of the name that a study gives: T5, T1, A5, DL, and so on."""
+    """The user of a study's name: T5, T1, A5, DL, and so on."""
     rule, top = name[:1].upper(), name[1:]
     if rule == "D":
         return User("DL", "DL", 1)
@@ -54,7 +53,7 @@ def named_user(name: str, b: float | None) -> User:
 
 
 def selections(user: User, shown: CandidateList) -> NDArray[np.int64]:
-    """Say which position of each list a user selects; -1 where none."""
+    """The selected position of each list; -1 where none."""
     if user.rule == "DL":
         return np.where(shown.right[:, 0], 0, -1)
     if user.rule == "A":
@@ -66,7 +65,7 @@ def selections(user: User, shown: CandidateList) -> NDArray[np.int64]:
 def _average(shown: CandidateList, top: int) -> NDArray[np.int64]:
     distance = shown.distance[:, :top]
     average = distance.mean(axis=1)
-    # In billionths, as distances are: equal ones have their average.
+    # In billionths like distances, so equal ones have their average.
     mean, level = steps(average), steps(np.array(shown.threshold))
     better = steps(distance) < mean[:, np.newaxis]
     better[~better.any(axis=1)] = True
@@ -76,7 +75,7 @@ def _average(shown: CandidateList, top: int) -> NDArray[np.int64]:
 
 
 def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:
-    """Find the distance within which a share of the case base lies, in the mean.
+    """The mean distance within which a share of the case base lies.
 
     The distance of the i-th nearest other case, i = round(b n), averaged over the cases.
     """
@@ -91,9 +90,9 @@ def thresholds(space: Space, shares: tuple[float, ...]) -> dict[float, float]:
     return dict(zip(shares, level.tolist(), strict=True))
 
 
-# For the place of one in a million cases; distances up to 8,000 fit into the rest.
+# Room for a position among a million cases; distances up to 8,000 fit into the rest.
 _BITS = 20
-# Farther than anything: where the target itself is, which is no candidate.
+# Beyond all distances: the target itself, which is not a candidate.
 FAR = np.int64(1) << 42
 
 

@@ -1,1 +1,1 @@
-"""What judges decided, in the formats of other programs: preferences, results, scores in logs."""
+"""Judgments in the formats of other programs: preferences, results, scores in logs."""

@@ -1,4 +1,4 @@
-"""Logs of Inspect AI with what judges decided as scores: copies, the logs themselves stay."""
+"""Copies of Inspect AI logs with judgments as scores; the originals stay."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from quem.store.exporting import SubmittedRanking
     from quem.studyfile.relevance import JudgedSpec
 
-# What the scores are called in a log.
+# Name of the scores in a log.
 SCORER = "quem"
 _METRICS = ("experience", "experience_low", "experience_high")
 _SUMMARIES = ("summaries.json", "_journal/summaries/")
 Json = dict[str, Any]
-# By the sample's id and its epoch.
+# By sample id and epoch.
 Scores = dict[tuple[str, int], Json]
 
 
@@ -45,9 +45,9 @@ def scored_logs(
     *,
     epoch: int = 1,
 ) -> dict[str, bytes]:
-    """Copy logs, with the average rank of each answer as the score ``quem``.
+    """Copies of logs with the average rank of each answer as the score ``quem``.
 
-    An answer is found in the study by its text, or else by the names of problem and model.
+    An answer is matched by its text, or else by the names of problem and model.
     """
     ranks, sizes = _ranks(rankings)
     by_text = _by_text(solutions)
@@ -76,7 +76,7 @@ def scored_logs(
 
 
 def _by_text(solutions: Solutions) -> dict[str, set[tuple[str, str]]]:
-    """Problem and solver of each solution, by its digest."""
+    """Problem and solver of each solution by digest."""
     found: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for solution in solutions:
         found[solution.digest].add((solution.problem, solution.solver))
@@ -86,7 +86,7 @@ def _by_text(solutions: Solutions) -> dict[str, set[tuple[str, str]]]:
 def _places(
     collected: Collected, spec: JudgedSpec, by_text: Mapping[str, set[tuple[str, str]]]
 ) -> dict[tuple[str, int], tuple[str, str]]:
-    """Problem and solver of each sample of a log, by the sample's id and its epoch."""
+    """Problem and solver of each sample of a log by sample id and epoch."""
     problems = _ids(collected.problems, {one.title: one.id for one in spec.problems}, "problem")
     named = {one.name: one.id for one in spec.subjects} | {one.name: one.id for one in spec.systems}
     solvers = _ids(collected.solvers, named, "solver")
@@ -101,7 +101,7 @@ def _places(
 
 
 def years_metrics(document: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """The years of each system, and their interval, where an analysis states them."""
+    """The years of each system with their interval, where an analysis states them."""
     metrics = {}
     for estimate in document["estimates"]:
         if estimate["leads"]:
@@ -114,7 +114,7 @@ def years_metrics(document: Mapping[str, Any]) -> dict[str, dict[str, float]]:
 
 
 def _ids(names: Iterable[str], declared: dict[str, str], otherwise: str) -> dict[str, str]:
-    """The id in the study of each name in the logs: what has it as its title, or is made of it."""
+    """The id in the study of each name in the logs, by title or origin."""
     made = ids_of(names, otherwise)
     return {name: declared.get(name) or one for name, one in made.items()}
 
@@ -122,7 +122,7 @@ def _ids(names: Iterable[str], declared: dict[str, str], otherwise: str) -> dict
 def _ranks(
     rankings: Iterable[SubmittedRanking],
 ) -> tuple[dict[tuple[str, str], dict[str, float]], dict[tuple[str, str], int]]:
-    """Each judge's rank of each solution, and among how many at most."""
+    """Each judge's rank of each solution, and the greatest group size."""
     ranks: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     sizes: defaultdict[tuple[str, str], int] = defaultdict(int)
     for ranking in rankings:
@@ -155,7 +155,7 @@ def _copy(log: Path, scores: Scores, metrics: Mapping[str, Any]) -> bytes:
             _add_score(sample, scores)
         _add_results(content, scores, metrics)
         return _json(content)
-    # Inflated as it is read, so the copy is deflated, whatever the log was compressed by.
+    # The copy is deflated, whatever the original compression.
     archive = io.BytesIO()
     with (
         Package(log, most_parts=100_000, most_bytes=2_000_000_000) as package,
@@ -187,7 +187,7 @@ def _add_score(sample: Json, scores: Scores) -> None:
 
 
 def _add_results(header: Json, scores: Scores, metrics: Mapping[str, Any]) -> None:
-    """Add the mean of the scores, and what is known of the system, to the results of a run."""
+    """Add the mean of the scores, and metrics of the system, to the results of a run."""
     results = header.get("results")
     if results is None:
         return

@@ -1,4 +1,4 @@
-"""Pairs of solutions for training on preferences, as JSON Lines."""
+"""Pairs of solutions for preference training, as JSON Lines."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Pair = dict[str, Any]
 def preference_lines(
     rankings: Iterable[SubmittedRanking], solutions: Solutions, *, half_ties: bool = False
 ) -> tuple[str, Counter[str]]:
-    """Write each pair of solutions of which a judge ranked one higher."""
+    """The pairs of solutions with a preference, as JSON Lines."""
     left_out: Counter[str] = Counter()
     texts: dict[tuple[str, str], str | None] = {}
     lines = []
@@ -53,7 +53,7 @@ def preference_lines(
 
 
 def _pairs(ranking: SubmittedRanking, *, half_ties: bool) -> Iterator[Pair]:
-    """Each pair with the places of its texts still empty."""
+    """Each pair, with its texts still missing."""
     ranks = average_ranks(ranking)
     for one, other in combinations(ranks, 2):
         gap = ranks[one] - ranks[other]
@@ -75,7 +75,7 @@ def _pairs(ranking: SubmittedRanking, *, half_ties: bool) -> Iterator[Pair]:
 
 
 def average_ranks(ranking: SubmittedRanking) -> dict[str, float]:
-    """Give each ranked solution's rank, 1 for the worst; tied solutions share their mean."""
+    """The rank of each ranked solution, 1 for the worst; ties have mid-ranks."""
     ranks: dict[str, float] = {}
     for group in reversed(ranking.state.ranked):
         mean = len(ranks) + (len(group) + 1) / 2
@@ -84,12 +84,12 @@ def average_ranks(ranking: SubmittedRanking) -> dict[str, float]:
 
 
 def _ties(ranking: SubmittedRanking) -> int:
-    """How many pairs of a ranking are tied."""
+    """Number of tied pairs in a ranking."""
     return sum(len(group) * (len(group) - 1) // 2 for group in ranking.state.ranked)
 
 
 def _text(solution: Solution | None) -> str | None:
-    """What judges read of a solution, where that is a single text."""
+    """The text of a solution as judges receive it, if it is a single text."""
     if solution is None or len(solution.files) > 1 or solution.files[0].kind not in _TEXTS:
         return None
     file = solution.files[0]

@@ -1,4 +1,4 @@
-"""A copy of a judging session for sharing: pseudonyms for people, and nothing that they wrote."""
+"""A copy of a judging session for sharing: with pseudonyms, without free text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from quem.rankings.loading import Study
     from quem.store.archive import Row
 
-# What the result depends on; the rest says who asks whom and how, or is of files.
+# What the result depends on; the rest identifies people or describes files.
 _KEPT = (
     *("id", "title", "experience_unit", "verb", "problems", "judges", "subjects", "systems"),
     *("assisted", "withheld", "missing", "panel", "analysis"),
@@ -30,12 +30,12 @@ _OF_PEOPLE = {"id", "experience", "by", "person"}
 
 
 def shared_copy(study: Study, archive: str) -> tuple[str, str]:
-    """Study file and archive with pseudonyms, as ``quem import`` and ``quem analyze`` take them."""
+    """Study file and archive with pseudonyms, for ``quem import`` and ``quem analyze``."""
     if study.spec.machines:
         raise QuemError(
             study.mistake(("machines",), "transcripts quote solutions; share it with names")
         )
-    # Names could be tried with a draw that can be repeated.
+    # A seeded draw would let an attacker test names.
     drawn = pseudonyms_of([study], secrets.token_bytes(32))
     (renamed,) = pseudonymize([study], drawn)
     spec = renamed.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
@@ -56,7 +56,7 @@ def shared_copy(study: Study, archive: str) -> tuple[str, str]:
 
 
 def _names(study: Study, drawn: dict[str, str], rows: Mapping[str, list[Row]]) -> dict[str, str]:
-    """New names, also of judges who ranked nothing and of solvers who were taken out."""
+    """New names, also of judges without rankings and of removed solvers."""
     names = {one: one for one in study.declared.solvers} | drawn
     solvers = {solver for row in rows["layout"] for _, solver, *_ in row["items"]}
     solvers |= {solver for row in rows["task"] for solver in row["solvers"] or ()}
@@ -71,7 +71,7 @@ def _names(study: Study, drawn: dict[str, str], rows: Mapping[str, list[Row]]) -
 
 
 def _renamed(rows: Mapping[str, list[Row]], of: Mapping[str, str]) -> dict[str, list[Row]]:
-    """The rows with other names; practice, the log, links, and what judges wrote stay behind."""
+    """The renamed rows without practice, activity log, links, and free text."""
     judges = [row for row in rows["person"] if row["role"] == "judge"]
     of_judges = {row["key"] for row in judges}
     ballots = [
@@ -81,7 +81,7 @@ def _renamed(rows: Mapping[str, list[Row]], of: Mapping[str, str]) -> dict[str, 
     layouts = [row for row in rows["layout"] if row["task_key"] in kept]
     # Their ids are hashes with the secret of the study.
     new_ids = {(row["task_key"], row["id"]): secrets.token_urlsafe(16) for row in layouts}
-    # A solution can say whose it is, and so can its digest.
+    # A solution can identify its author, and so can its digest.
     tokens: defaultdict[str, str] = defaultdict(lambda: secrets.token_hex(32))
     return {
         "study": [{**rows["study"][0], "secret": secrets.token_hex(32)}],

@@ -1,4 +1,4 @@
-"""Answers of other programs as a study: folders of files, tables, and logs of evaluations."""
+"""Answers of other programs as a study: folders of files, tables, and evaluation logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of answers: one a row (long), or one a cell (wide)."""
+"""Tables of answers: one per row (long) or one per cell (wide)."""
 
 from __future__ import annotations
 
@@ -36,24 +36,24 @@ _ENDINGS = (".csv", ".tsv")
 _DIGITS = 8
 _MOST_NAMED = 12
 _EXAMPLE = '{"problem": "p1", "solver": "gpt", "answer": "..."}'
-# How the last words of a chat are marked.
+# Roles of the last message in a chat.
 _ASSISTANTS = ("assistant", "model", "ai", "gpt")
 
 
 @dataclass(frozen=True)
 class AnswerTable:
-    """A table as it was read."""
+    """A table as read."""
 
     path: Path
     header: list[str]
     rows: list[list[object]]
-    lines: list[int]  # that of each row, for messages
-    roles: dict[str, str]  # the column that each role has, of those in `ROLES`
-    ignored: set[str]  # columns that are no solvers
+    lines: list[int]  # of each row, for messages
+    roles: dict[str, str]  # column of each role in `ROLES`
+    ignored: set[str]  # columns that are not solvers
 
     @property
     def layout(self) -> str:
-        """Say "long", "wide", or "people", or nothing where the columns do not say."""
+        """The layout, "long", "wide", or "people"; empty where the columns do not decide."""
         known = self.roles
         if "experience" in known and not {"answer", "statement"} & known.keys():
             return "people" if "solver" in known or known.get("problem") == "id" else ""
@@ -65,23 +65,23 @@ class AnswerTable:
         return ""
 
     def others(self) -> list[str]:
-        """Name the columns without a role."""
+        """The columns without a role."""
         taken = {*self.roles.values(), *self.ignored, ""}
         return [name for name in self.header if name not in taken]
 
     def cell(self, row: list[object], role: str) -> object:
-        """Give the cell of a row that has a role; None where no column has it."""
+        """The cell of a row in a role's column; None without such a column."""
         name = self.roles.get(role)
         return None if name is None else row[self.header.index(name)]
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file is a table, by its ending."""
+    """Whether a file is a table, by its extension."""
     return is_json(path) or is_parquet(path) or path.suffix.casefold() in _ENDINGS
 
 
 def read_table(path: Path, columns: Sequence[tuple[str, str]] = ()) -> AnswerTable:
-    """Read a table and say which column has which role."""
+    """Read a table and assign roles to its columns."""
     name = str(path)
     refuse_large(path)
     if is_json(path):
@@ -133,7 +133,7 @@ def _roles(
             continue
         fits = [folded[name] for name in names if name in folded]
         fits = [name for name in fits if name not in ignored and name not in roles.values()]
-        # A number of the row is often called "id".
+        # A row number is often called "id".
         fits = [name for name in fits if name.casefold() != "id"] or fits
         if len(fits) > 1:
             choices = " or ".join(f"--columns {role}={name}" for name in fits)
@@ -149,8 +149,7 @@ def _roles(
 def read_answers(tables: Sequence[AnswerTable], names: Names) -> Collected:
     """Read the answers of tables that belong together.
 
-    A table without a column of solvers, among several, is that of one solver, whose name is
-    the file's.
+    Among several tables, one without a column of solvers holds one solver, named after the file.
     """
     collected = Collected("", sources=[table.path for table in tables], names=names)
     layouts = set()
@@ -192,7 +191,7 @@ def _unclear(table: AnswerTable) -> FileError:
 
 
 def _require_groups(collected: Collected, table: AnswerTable) -> None:
-    """Refuse a table in which each problem has one answer: its column of problems is another."""
+    """Refuse a table with one answer per problem: its problem column is another."""
     problems = {problem for problem, _ in collected.answers}
     if len(collected.solvers) > 1 and len(problems) == len(collected.answers) > 1:
         column = table.roles.get("problem", "")
@@ -221,7 +220,7 @@ def _long(collected: Collected, table: AnswerTable) -> None:
 
 
 def _note_years(collected: Collected, table: AnswerTable, years: dict[str, set[str]]) -> None:
-    """Take over the years of experience where all rows of a solver say the same."""
+    """Read the years of experience where all rows of a solver agree."""
     for solver, said in years.items():
         values = {_years(text) for text in said if text}
         if len(values) == 1 and None not in values and "" not in said:
@@ -242,12 +241,12 @@ def _years(text: str) -> float | None:
 def _wide(collected: Collected, table: AnswerTable) -> None:
     solvers = dict.fromkeys(table.others())
     collected.solvers |= dict.fromkeys(map(collected.names.of, solvers)) | collected.solvers
-    # Of two columns of one name the first counts.
+    # Of two columns with one name the first counts.
     places = {name: at for at, name in reversed([*enumerate(table.header)]) if name in solvers}
     for row, problem, statement, place in _rows(collected, table):
         collected.problems.setdefault(collected.names.of(problem), SourceProblem(statement))
         for solver in solvers:
-            # An empty cell of a spreadsheet says that there is nothing.
+            # An empty cell of a spreadsheet is missing.
             if cell := row[places[solver]]:
                 _add(collected, (problem, solver), statement, cell, place)
     for name in sorted(table.ignored):
@@ -263,7 +262,7 @@ def _single(collected: Collected, table: AnswerTable) -> None:
 
 
 def _people(collected: Collected, table: AnswerTable) -> None:
-    """Read people with their experience, whose answers are in other sources."""
+    """Read subjects and their experience; their answers are in other sources."""
     role = "solver" if "solver" in table.roles else "problem"
     for row, line in zip(table.rows, table.lines, strict=True):
         name, years = _name(table.cell(row, role)), _years(_name(table.cell(row, "experience")))
@@ -285,7 +284,7 @@ _READERS: Mapping[str, Callable[[Collected, AnswerTable], None]] = {
 def _rows(
     collected: Collected, table: AnswerTable
 ) -> Iterator[tuple[list[object], str, str, tuple[str, int]]]:
-    """Each row with its problem and statement, and where it is."""
+    """Each row with its problem, statement, and location."""
     for row, line in zip(table.rows, table.lines, strict=True):
         place = str(table.path), line
         statement = _text(table.cell(row, "statement"), ("user", "human", "system")) or ""
@@ -315,9 +314,9 @@ def _add(
 
 
 def _text(cell: object, speakers: tuple[str, ...]) -> str | None:
-    """The text of a cell: as it is, a number, or what these speakers said in a chat.
+    """The text of a cell: a text, a number, or what these roles said in a chat.
 
-    Of an answer that is the last message, and None where there is no text.
+    Of an answer, the last message; None without a text.
     """
     if cell is None:
         return ""
@@ -343,7 +342,7 @@ def _name(cell: object) -> str:
 
 
 def statements_of(table: AnswerTable) -> dict[str, str]:
-    """Give the statements that a table has beside a folder of solutions, by problem."""
+    """The statements by problem in a table beside a folder of solutions."""
     if not {"problem", "statement"} <= table.roles.keys():
         return {}
     texts = ((_name(table.cell(r, "problem")), table.cell(r, "statement")) for r in table.rows)

@@ -1,4 +1,4 @@
-"""What a source of another program holds, as problems, solvers, and answers."""
+"""The contents of a source as problems, solvers, and answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-# What a source may hold, unpacked.
+# Limit of a source's unpacked size.
 MOST_BYTES = 1_000_000_000
 _MOST_PLACES = 5
 Missing = Literal["", "absent", "failed"]
@@ -22,56 +22,56 @@ Missing = Literal["", "absent", "failed"]
 
 @dataclass(frozen=True)
 class Origin:
-    """Where in a log an answer is, so that scores can be written back to it."""
+    """The location of an answer in a log, so that scores can be written back."""
 
     log: Path
-    sample: str | int  # the id of the sample, as the log has it
+    sample: str | int  # id of the sample in the log
     epoch: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one solver made of one problem."""
+    """A solver's answer to a problem."""
 
-    place: str  # where it was found, for messages: "answers.jsonl:12"
-    text: str = ""  # the answer, where it is a text and no files
+    place: str  # location for messages: "answers.jsonl:12"
+    text: str = ""  # of an answer without files
     # Each file, and its path inside the solution; a path without slashes is a single file's.
     files: tuple[tuple[Path, str], ...] = ()
     missing: Missing = ""  # why there is no answer
     origin: Origin | None = None
-    seconds: float | None = None  # of work, where the source says
-    run: str = ""  # the file of a log or table with one run of a model
+    seconds: float | None = None  # working time, if known
+    run: str = ""  # log or table file of one run of a model
 
 
 class Names:
-    """What runs, solvers, and problems of a source are to be called."""
+    """The user's names for runs, solvers, and problems of a source."""
 
     def __init__(self, chosen: Mapping[str, str]) -> None:
         self._chosen = chosen
         self._used: set[str] = set()
 
     def of(self, name: str) -> str:
-        """What a solver or problem is called."""
+        """The name of a solver or problem."""
         if name not in self._chosen:
             return name
         self._used.add(name)
         return self._chosen[name]
 
     def of_run(self, run: str, solver: str) -> str:
-        """What the solver of a run is called: as its file was named, or as the solver was."""
+        """The name of a run's solver: by its file's name, or by the solver's."""
         path = PurePath(run)
         known = (name for name in (path.name, path.stem) if name in self._chosen)
         return self.of(next(known, solver))
 
     @property
     def unused(self) -> list[str]:
-        """Those that nothing is called."""
+        """Names that match nothing."""
         return [name for name in self._chosen if name not in self._used]
 
 
 @dataclass
 class SourceProblem:
-    """A problem, with the text that solvers were given; empty where the source has none."""
+    """A problem with its statement; empty where the source has none."""
 
     statement: str = ""
     title: str = ""
@@ -79,28 +79,28 @@ class SourceProblem:
 
 @dataclass
 class Collected:
-    """Everything that was found in a source."""
+    """The contents of a source."""
 
-    rule: str  # by what the source was recognized, as a sentence for IMPORT.md
-    # By their names in the source, in its order.
+    rule: str  # how the source was recognized, as a sentence for IMPORT.md
+    # By name in the source, in its order.
     problems: dict[str, SourceProblem] = field(default_factory=dict)
-    # By their names in the source, in its order; years of experience where the source says.
+    # By name in the source, in its order; with years of experience if known.
     solvers: dict[str, float | None] = field(default_factory=dict)
     answers: dict[tuple[str, str], Answer] = field(default_factory=dict)  # by problem and solver
-    # What was not taken over, and how much of it.
+    # What was left out, with counts.
     left_out: Counter[str] = field(default_factory=Counter)
-    sources: list[Path] = field(default_factory=list)  # the files that were read
-    people: set[str] = field(default_factory=set)  # solvers who are people, as the source says
-    errors: list[str] = field(default_factory=list)  # of runs that failed, each with its place
+    sources: list[Path] = field(default_factory=list)  # files read
+    people: set[str] = field(default_factory=set)  # solvers marked as people
+    errors: list[str] = field(default_factory=list)  # of failed runs, each with its place
     notes: list[str] = field(default_factory=list)  # how problems of several sources were joined
-    # Everything that has to be mended before a study can be made.
+    # Errors that prevent a study.
     mistakes: list[Mistake] = field(default_factory=list)
     names: Names = field(default_factory=lambda: Names({}))
 
     def add(self, problem: str, solver: str, answer: Answer, statement: str = "") -> None:
-        """Add an answer; another one of the same solver to the same problem is a mistake.
+        """Add an answer; a different one by the same solver to the same problem is an error.
 
-        The same answer twice is counted as left out, and so is another statement of a problem.
+        Duplicate answers and further statements of a problem are counted as left out.
         """
         problem, solver = self.names.of(problem), self.names.of_run(answer.run, solver)
         known = self.problems.setdefault(problem, SourceProblem())
@@ -131,7 +131,7 @@ def _second_answer(problem: str, solver: str, first: Answer, second: Answer) -> 
 
 
 def few(mistakes: Iterable[Mistake]) -> list[Mistake]:
-    """Each mistake once; of those that say the same, the first places and how many there are."""
+    """Distinct errors; equal messages are merged with their first places and a count."""
     by_message: dict[str, list[Mistake]] = {}
     for mistake in dict.fromkeys(mistakes):
         by_message.setdefault(mistake.message, []).append(mistake)
@@ -145,6 +145,6 @@ def few(mistakes: Iterable[Mistake]) -> list[Mistake]:
 
 
 def refuse_large(path: Path) -> None:
-    """Refuse a file that would not fit into memory."""
+    """Refuse a file that exceeds the memory limit."""
     if path.stat().st_size > MOST_BYTES:
         raise FileError(path, "is larger than 1 GB; split it")

@@ -1,4 +1,4 @@
-"""From a path to what it holds: the first rule that fits decides."""
+"""The type of a source: the first rule that matches decides."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def collect(
 ) -> Collected:
     """Read folders and files of answers to the same problems.
 
-    Logs of Inspect AI and samples of lm-evaluation-harness are recognized by what they hold, tables
-    by their endings, and all else is a folder of files.
+    Logs of Inspect AI and samples of lm-evaluation-harness are recognized by content, tables by
+    extension, and everything else is a folder of files.
     """
     chosen = Names(names or {})
     sources = [(path, _source(path, layout, columns, epoch, chosen)) for path in paths]
@@ -72,7 +72,7 @@ def _source(
 
 
 def files_in(root: Path) -> list[Path]:
-    """List the files of a folder at any depth, or one file; refuse links out of the folder."""
+    """The files of a folder at any depth, or one file; refuses links out of the folder."""
     if root.is_file():
         return [root]
     files: list[Path] = []
@@ -91,7 +91,7 @@ def files_in(root: Path) -> list[Path]:
 
 
 def _stays(link: Path, root: Path) -> bool:
-    """Whether a link leads to something in the folder that is not around itself."""
+    """Whether a link leads into the folder without a cycle."""
     try:
         target = link.resolve(strict=True)
     except (OSError, RuntimeError):

@@ -22,7 +22,7 @@ _NAME = re.compile(r"samples_(.+?)(?:_\d{4}-\d{2}-\d{2}T[\d.:-]+)?\.jsonl")
 
 
 def find_harness(files: Sequence[Path]) -> list[Path]:
-    """Pick the files of samples out of some files."""
+    """The sample files among some files."""
     return [file for file in files if _NAME.fullmatch(file.name) and _is_harness(file)]
 
 
@@ -36,7 +36,7 @@ def _is_harness(path: Path) -> bool:
 
 
 def read_harness(files: list[Path], names: Names) -> Collected:
-    """Read samples: a system for each folder, a problem for each document of a task."""
+    """Read samples: one system per folder, one problem per document of a task."""
     collected = Collected(
         "samples of lm-evaluation-harness: a system for each folder", sources=files, names=names
     )
@@ -47,7 +47,7 @@ def read_harness(files: list[Path], names: Names) -> Collected:
         seen: set[object] = set()
         run = str(file.resolve().parent)
         for line, sample in enumerate(_records(file), 1):
-            # One document is logged once for each filter of its answers.
+            # A document is logged once for each filter of its answers.
             if str(sample.get("doc_id")) in seen:
                 collected.left_out["further filters of an answer"] += 1
                 continue
@@ -80,7 +80,7 @@ def _records(file: Path) -> list[Record]:
 
 
 def _prompt(arguments: object) -> str:
-    """What a model was given: under ``gen_args_0.arg_0``, in older versions the first of lists."""
+    """A model's prompt: under ``gen_args_0.arg_0``, in older versions the first of lists."""
     if isinstance(arguments, dict):
         given = arguments.get("gen_args_0")
         text = given.get("arg_0") if isinstance(given, dict) else None

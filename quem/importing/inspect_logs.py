@@ -30,7 +30,7 @@ _LONGEST = 200
 
 
 def find_logs(files: Sequence[Path]) -> list[Path]:
-    """Pick the logs out of some files."""
+    """The logs among some files."""
     return [file for file in files if _is_log(file)]
 
 
@@ -44,7 +44,7 @@ def _is_log(path: Path) -> bool:
             head = file.read(2000)
     except OSError:
         return False
-    # Only what begins like one is parsed.
+    # Only files that begin like a log are parsed.
     if b'"eval"' not in head:
         return False
     refuse_large(path)
@@ -56,7 +56,7 @@ def _is_log(path: Path) -> bool:
 
 
 def read_logs(logs: list[Path], names: Names, *, epoch: int = 1) -> Collected:
-    """Read logs: a solver for each model or person, a problem for each sample."""
+    """Read logs: one solver per model or person, one problem per sample."""
     collected = Collected("logs of Inspect AI: a solver for each model", sources=logs, names=names)
     headers = {log: _header(log) for log in logs}
     tasks = {_part(header, "eval").get("task", "") for header in headers.values()}
@@ -77,7 +77,7 @@ def _header(log: Path) -> dict[str, Any]:
         else:
             with _opened(log) as package:
                 names = package.names
-                # A run that was stopped has written no header yet.
+                # An interrupted run has no header yet.
                 start = "header.json" if "header.json" in names else "_journal/start.json"
                 header = json.loads(package.read(start))
         header["eval"]["model"]
@@ -85,7 +85,7 @@ def _header(log: Path) -> dict[str, Any]:
 
 
 def _samples(log: Path) -> Iterator[dict[str, Any]]:
-    """Read the samples of a log, one at a time."""
+    """Read the samples of a log one at a time."""
     with _explained(log):
         if log.suffix == ".json":
             parts = _parts_of(log)
@@ -100,7 +100,7 @@ def _samples(log: Path) -> Iterator[dict[str, Any]]:
 
 
 def _start(log: Path) -> dict[str, Any]:
-    """Read what a log in JSON has before its samples."""
+    """The part of a JSON log before its samples."""
     start: dict[str, Any] = {}
     for name, part in _parts_of(log):
         if name != _SAMPLE:
@@ -111,7 +111,7 @@ def _start(log: Path) -> dict[str, Any]:
 
 
 def _parts_of(log: Path) -> Iterator[tuple[str, Any]]:
-    """Read a log in JSON part by part; of its samples each one, behind an empty part."""
+    """Read a JSON log part by part; samples one by one, after an empty part."""
     refuse_large(log)
     with log.open(encoding="utf-8-sig") as file:
         text = PiecesOfJson(file)
@@ -181,7 +181,7 @@ def _add(
 
 
 def _human_seconds(sample: dict[str, Any]) -> float | None:
-    """How long a person worked by Inspect's human_cli; None where it was no person."""
+    """A person's working time under Inspect's human_cli; None for a model."""
     store = _part(sample, "store")
     if "HumanAgentState:accumulated_time" not in store:
         return None
@@ -190,7 +190,7 @@ def _human_seconds(sample: dict[str, Any]) -> float | None:
 
 
 def _person(collected: Collected, log: Path, about: dict[str, Any]) -> str:
-    """The name of who made a log by human_cli: from the log's metadata, or the file's."""
+    """The person's name in a log by human_cli: from its metadata, or the file's name."""
     said = _part(about, "metadata")
     name = str(next((said[key] for key in _PERSON if said.get(key)), log.stem))
     solver = collected.names.of_run(str(log), name)
@@ -202,7 +202,7 @@ def _person(collected: Collected, log: Path, about: dict[str, Any]) -> str:
 
 
 def _statement(collected: Collected, given: object, attachments: dict[str, str]) -> str:
-    """The text of a sample's input: as it is, or its messages of system and user."""
+    """The text of a sample's input: a string, or its system and user messages."""
     if not isinstance(given, list):
         return _text(collected, given, attachments).strip()
     messages = [m for m in given if isinstance(m, dict) and m.get("role") in _ROLES]
@@ -227,7 +227,7 @@ def _parts(collected: Collected, content: object, attachments: dict[str, str]) -
 
 
 def _attached(text: str, attachments: dict[str, str]) -> str:
-    """Long texts are beside the messages."""
+    """Resolve a long text that is stored beside the messages."""
     if text.startswith(_ATTACHMENT):
         return str(attachments.get(text.removeprefix(_ATTACHMENT), text))
     return text

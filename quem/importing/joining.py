@@ -1,4 +1,4 @@
-"""Several sources as one: problems are the same by their id, title, or statement."""
+"""Joining several sources: problems match by id, title, or statement."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from quem.importing.collected import Collected
 
 _MOST_LISTED = 10
-# Shorter statements inside others prove nothing.
+# Shorter statements occur inside others by chance.
 _TELLING = 40
 
 
 def joined(sources: Sequence[tuple[Path, Collected]]) -> Collected:
-    """Join sources: each problem of a later one is looked for in those before."""
-    # Tables of people come last: whoever they name has answered.
+    """Join sources: each problem of a later one is matched with earlier ones."""
+    # Tables of people come last: only people with answers are kept.
     (_, whole), *others = sorted(sources, key=lambda one: not one[1].answers)
     for path, source in others:
         if source.answers:
@@ -60,10 +60,10 @@ def _stranger(name: str, whole: Collected) -> str:
 
 
 def _same_problems(path: Path, whole: Collected, source: Collected) -> dict[str, str]:
-    """What each problem of a source is called among those before; a new one keeps its name."""
+    """The matching earlier name of each problem of a source; its own if there is none."""
     by_name = {_plain(name): name for name in whole.problems}
     by_name |= {_plain(p.title): name for name, p in whole.problems.items() if p.title}
-    by_name.pop("", None)  # names of signs alone say nothing
+    by_name.pop("", None)  # names of punctuation are all alike
     statements = {name: _text(p.statement) for name, p in whole.problems.items() if p.statement}
     found: dict[str, str] = {}
     for name, problem in source.problems.items():
@@ -84,7 +84,7 @@ def _same_problems(path: Path, whole: Collected, source: Collected) -> dict[str,
 
 
 def _of_statement(text: str, statements: dict[str, str]) -> str:
-    """The only problem with this statement, or whose statement is a part of it or the other way."""
+    """The only problem whose statement equals, contains, or is contained in this one."""
     same = [name for name, known in statements.items() if known == text]
     if not same and len(text) >= _TELLING:
         same = [
@@ -120,7 +120,7 @@ def _text(statement: str) -> str:
 
 
 def require_experience(whole: Collected) -> None:
-    """Refuse people of whom no source says the experience."""
+    """Refuse people without known experience."""
     unknown = sorted(name for name in whole.people if whole.solvers.get(name) is None)
     if unknown:
         named = ", ".join(unknown[:_MOST_LISTED])

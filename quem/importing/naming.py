@@ -1,4 +1,4 @@
-"""Ids of a study from the names of a source: safe as names of files on every system."""
+"""Ids of a study from the names of a source: safe file names on every system."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ if TYPE_CHECKING:
 
 _LONGEST = 60
 _OTHER = re.compile(r"[^A-Za-z0-9._-]+")
-# Names that Windows keeps for devices, also with an ending.
+# Device names on Windows, also with an extension.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
 def ids_of(names: Iterable[str], otherwise: str) -> dict[str, str]:
-    """Give each name an id.
+    """An id for each name.
 
-    An id holds ``A-Z a-z 0-9 . _ -``, has at most 60 characters, and differs from all others
-    also where upper and lower case are the same: ``Maria K.`` and ``Maria K`` become ``Maria-K``
-    and ``Maria-K-2``.
+    An id holds ``A-Z a-z 0-9 . _ -``, has at most 60 characters, and is unique regardless of case:
+    ``Maria K.`` and ``Maria K`` become ``Maria-K`` and ``Maria-K-2``.
     """
     ids: dict[str, str] = {}
     taken: set[str] = set()

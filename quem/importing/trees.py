@@ -1,4 +1,4 @@
-"""Folders of files: one for each solver with the problems in it, or the other way round."""
+"""Folders of files: one per solver with its problems, or one per problem."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_FILES = 50
 
 @dataclass(frozen=True)
 class _Entry:
-    """What is at the second level: a file, or a folder of files."""
+    """An entry of the second level: a file, or a folder of files."""
 
     path: Path
     name: str
@@ -70,7 +70,7 @@ def _solved(collected: Collected, problem: str) -> bool:
 
 
 def _listed(folder: Path) -> tuple[list[Path], list[Path]]:
-    """The folders and the files in a folder, without what editors and systems put there."""
+    """The folders and files in a folder, without those of editors and systems."""
     try:
         entries = [path for path in folder.iterdir() if not is_ignored(path.name)]
     except OSError as error:
@@ -80,7 +80,7 @@ def _listed(folder: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _statement_folder(folders: list[Path]) -> Path | None:
-    """A folder beside the others that holds texts by problem."""
+    """A folder of statements by problem beside the others."""
     matches = [f for f in folders if f.name.casefold() in _STATEMENTS]
     return matches[0] if len(matches) == 1 else None
 
@@ -88,12 +88,12 @@ def _statement_folder(folders: list[Path]) -> Path | None:
 def _entries(folder: Path) -> list[_Entry]:
     folders, files = _listed(folder)
     entries = [_Entry(path, path.name) for path in folders]
-    # `gpt-4.1.md` and `gpt-4.1` are of one solver; `plan.v2` has no ending.
+    # `gpt-4.1.md` and `gpt-4.1` are one solver's; `plan.v2` has no extension.
     return entries + [_Entry(path, path.stem or path.name) for path in files]
 
 
 def _layout(root: Path, levels: dict[str, list[_Entry]], problems: set[str]) -> Layout:
-    """Which level has the names of the statements, or else those that look like problems."""
+    """The level of problems: the one that names the statements, or else looks like problems."""
     below = {
         entry.name
         for entries in levels.values()
@@ -125,7 +125,7 @@ def _share(names: dict[str, list[_Entry]] | set[str]) -> float:
 def _read_beside(
     collected: Collected, file: Path, levels: dict[str, list[_Entry]], layout: Layout
 ) -> None:
-    """Take the statements of a table beside the folders; count anything else."""
+    """Read the statements of a table beside the folders; count anything else."""
     known = set(levels) if layout == "problem/solver" else set()
     known |= {e.name for entries in levels.values() for e in entries if not known}
     if is_table(file):
@@ -174,7 +174,7 @@ def _add_solution(collected: Collected, problem: str, solver: str, path: Path) -
 
 
 def _files(path: Path, inner: str = "") -> Iterator[tuple[Path, str]]:
-    """Each file of a solution, and its path inside it; empty for a single file."""
+    """Each file of a solution with its path inside it; empty for a single file."""
     if not path.is_dir():
         yield path, inner
         return

@@ -1,4 +1,4 @@
-"""A study with a judging session out of collected answers, written whole or not at all."""
+"""A judging study from collected answers, written atomically."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from quem.importing.collected import Answer, Collected
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
-# What YAML takes for something else than a text.
+# Texts that YAML reads as another type.
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 _MOST_TEXT = 1_000_000
 _MOST_PAIRS = 200_000
@@ -35,28 +35,28 @@ _UNWRITTEN = "TODO: write what was asked.\n"
 
 @dataclass(frozen=True)
 class Draft:
-    """A study that could be written."""
+    """A study ready to be written."""
 
     sources: tuple[Path, ...]
     collected: Collected
-    # Ids by the names of the source
+    # Ids by name in the source
     problems: dict[str, str]
     solvers: dict[str, str]
 
     def answers(self) -> Iterator[tuple[str, str, Answer | None]]:
-        """Give problem, solver and answer of each pair, by id; None where there is none."""
+        """Each problem and solver by id, with the answer; None where there is none."""
         for problem, problem_id in self.problems.items():
             for solver, solver_id in self.solvers.items():
                 yield problem_id, solver_id, self.collected.answers.get((problem, solver))
 
     @property
     def n_solutions(self) -> int:
-        """How many solutions there are."""
+        """Number of solutions."""
         return sum(answer is not None and not answer.missing for *_, answer in self.answers())
 
 
 def draft_of(sources: Sequence[Path], collected: Collected) -> Draft:
-    """Give ids to problems and solvers."""
+    """Assign ids to problems and solvers."""
     n_problems, n_solvers = len(collected.problems), len(collected.solvers)
     if n_problems * n_solvers > _MOST_PAIRS:
         message = (
@@ -78,7 +78,7 @@ def draft_of(sources: Sequence[Path], collected: Collected) -> Draft:
 
 
 def sampled(collected: Collected, count: int, seed: int) -> None:
-    """Keep some problems, drawn at random, in their order; the rest is counted as left out."""
+    """Keep a random sample of problems, in order; the rest is counted as left out."""
     names = list(collected.problems)
     if count >= len(names):
         return
@@ -91,7 +91,7 @@ def sampled(collected: Collected, count: int, seed: int) -> None:
 
 
 def overview(draft: Draft) -> str:
-    """Lay out which solver has which solution, as a table of text."""
+    """A text table of solutions by problem and solver."""
     from tabulate import tabulate
 
     columns = list(draft.solvers.values())[:_MOST_COLUMNS]
@@ -116,12 +116,12 @@ def _cell(answer: Answer | None) -> str:
 
 
 def write_draft(draft: Draft, folder: Path) -> list[str]:
-    """Write a study to a folder, whole or not at all; as `write_folder`."""
+    """Write a study to a folder atomically; see `write_folder`."""
     return write_folder(folder, lambda new: _write(draft, new))
 
 
 def write_folder(folder: Path, fill: Callable[[Path], None]) -> list[str]:
-    """Write files to a folder, whole or not at all."""
+    """Write files to a folder atomically."""
     absolute = folder.absolute()
     if absolute.exists() and not absolute.is_dir():
         raise FileError(folder, "is a file; name a folder")
@@ -165,7 +165,7 @@ def _write(draft: Draft, folder: Path) -> None:
 
 
 def _copy(path: Path, inner: str, group: Path, solver: str, *, alone: bool) -> None:
-    # A single file can have images beside it no more, so its folder says nothing.
+    # A single file no longer has images beside it, so its folder is omitted.
     target = group / f"{solver}{path.suffix}" if alone else group / solver / inner
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(path, target)
@@ -232,7 +232,7 @@ def _solvers(key: str, draft: Draft, names: set[str]) -> Iterator[str]:
 
 
 def _times(draft: Draft, solver: str) -> str:
-    """The seconds that a person worked on each problem, as the study file has them."""
+    """The seconds per problem of a subject, as in the study file."""
     answers = ((p, draft.collected.answers.get((n, solver))) for n, p in draft.problems.items())
     times = [f"{_yaml(p)}: {a.seconds:.0f}" for p, a in answers if a and a.seconds]
     return f"seconds: {{{', '.join(times)}}}" if times else ""
@@ -243,7 +243,7 @@ def _item(one: str, *keys: str) -> str:
 
 
 def _yaml(text: str) -> str:
-    """A text as YAML reads it, on one line; what is printable stays readable."""
+    """A text as one line of YAML; printable characters stay readable."""
     line = _line(text)
     if _PLAIN.fullmatch(line) and line.casefold() not in _WORDS:
         return line
@@ -282,14 +282,14 @@ def _record(draft: Draft) -> str:
 
 
 def _relative(file: Path, sources: Sequence[Path]) -> str:
-    """The path of a file below its source, and below the source's name where there are several."""
+    """The path of a file relative to its source, after the source's name if there are several."""
     source = next(one for one in sources if file == one or file.is_relative_to(one))
     inner = file.relative_to(source).as_posix() if file != source else file.name
     return f"{source.name}/{inner}" if len(sources) > 1 and file != source else inner
 
 
 def _digest(files: dict[str, Path]) -> str:
-    """SHA-256 of the only file, or of what ``sha256sum`` prints for all of them."""
+    """SHA-256 of the only file, or of the output of ``sha256sum`` for all of them."""
     digests = {name: hashlib.sha256(file.read_bytes()).hexdigest() for name, file in files.items()}
     if len(digests) == 1:
         return next(iter(digests.values()))

@@ -1,1 +1,1 @@
-"""Reads what people have: tables, text, numbers, and functions that a study names."""
+"""Reading of input: tables, text, numbers, and Python functions that a study names."""

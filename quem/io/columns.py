@@ -1,7 +1,6 @@
-"""A column of cells as integer codes into its distinct cells.
+"""Columns of cells as integer codes into their distinct cells.
 
-A column of a million cells holds few distinct ones: the distinct cells are checked, not the
-million.
+A column of a million cells holds few distinct ones, and only these are checked.
 """
 
 from __future__ import annotations
@@ -31,25 +30,25 @@ class CodedColumn(NamedTuple, Generic[Cell_co]):
         return self.values[int(self.codes[row])]
 
     def cells(self) -> list[Cell_co]:
-        """Give the cells of all rows."""
+        """The cells of all rows."""
         return [self.values[code] for code in self.codes.tolist()]
 
     def only(self, rows: NDArray[np.int64]) -> CodedColumn[Cell_co]:
-        """Give some of the rows."""
+        """Some of the rows."""
         return CodedColumn(self.codes[rows], self.values)
 
     def used(self) -> list[int]:
-        """Give the codes that some row holds."""
+        """The codes that occur."""
         counts = np.bincount(self.codes, minlength=len(self.values))
         return [int(code) for code in np.flatnonzero(counts)]
 
     def lookup(self, meanings: Iterable[object], dtype: type[Scalar]) -> NDArray[Scalar]:
-        """Give what each cell means, from what each distinct cell means."""
+        """Map each cell by the value of its distinct cell."""
         meaning = np.array(list(meanings), dtype=dtype)
         if not len(self.codes):
             return np.empty(0, dtype=dtype)
         if (meaning == meaning[0]).all():
-            # One value seen many times takes no memory.
+            # A single repeated value takes no memory.
             return np.broadcast_to(meaning[0], len(self.codes))
         return np.asarray(meaning[self.codes])
 
@@ -57,7 +56,7 @@ class CodedColumn(NamedTuple, Generic[Cell_co]):
 def column_of(
     cells: Iterable[Item], key: Callable[[Item], Hashable] | None = None
 ) -> CodedColumn[Item]:
-    """Make a column of cells; cells of one key are the same."""
+    """A column of cells; cells with equal keys are the same."""
     if key is not None:
         cells = list(cells)
         codes = column_of(map(key, cells)).codes
@@ -69,7 +68,7 @@ def column_of(
 
 
 def distinct_key(value: object) -> Hashable:
-    """What distinguishes plain values: 1 and True are equal in Python, and not the same value."""
+    """A key that distinguishes 1 from True, which are equal in Python."""
     if isinstance(value, list | dict):
         return type(value), json.dumps(value, sort_keys=True, default=repr)
     try:

@@ -1,4 +1,4 @@
-"""Python functions that a study file names: in files of its folder, and nowhere else."""
+"""Python functions that a study file names, only from files of its folder."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
 
 
 class BrokenEntry(Exception):  # noqa: N818  it is no error of ours
-    """A callable whose code raised when it was loaded or made."""
+    """A callable whose code raised when it was loaded or called."""
 
 
 @dataclass(frozen=True)
 class Entry:
     """A callable that a study file names."""
 
-    name: str  # as the study file names it: ``module:callable``
+    name: str  # as in the study file: ``module:callable``
     target: Any
-    sources: tuple[Path, ...] = ()  # the files that were loaded for it
-    file: str = field(default="", compare=False)  # where it is, for messages
+    sources: tuple[Path, ...] = ()  # files loaded for it
+    file: str = field(default="", compare=False)  # its location, for messages
 
 
 def raised(error: BaseException) -> str:
-    """Say what was raised, and where: "raised KeyError: 'x' (retriever.py:12)"."""
+    """The exception and its location: "raised KeyError: 'x' (retriever.py:12)"."""
     text = " ".join(str(error).split())[:200]
     message = f"raised {type(error).__name__}" + (f": {text}" if text else "")
     if isinstance(error, SyntaxError) and error.filename:
@@ -59,7 +59,7 @@ def raised(error: BaseException) -> str:
 
 
 def find_entry(name: str, folder: Path, *, code: bool = True) -> Path:
-    """Find the file of a Python function that a study file names, and run nothing."""
+    """Find the file of a Python function that a study file names, without running code."""
     module, colon, path = name.partition(":")
     words = [*module.split("."), *path.split(".")]
     if not colon or not all(word.isidentifier() for word in words):
@@ -111,7 +111,7 @@ def load_entry(name: str, folder: Path, *, called: bool = True) -> Entry:
 
 
 def _refuse_foreign(word: str, target: object, code: StudyCode, file: Path) -> None:
-    """Refuse what the file only imports: ``mine:subprocess.Popen`` is not code of the folder."""
+    """Refuse names that the file only imports, such as ``mine:subprocess.Popen``."""
     if isinstance(target, ModuleType):
         home = target.__name__
     elif isinstance(target, type | FunctionType | BuiltinFunctionType):
@@ -131,7 +131,7 @@ _NUMBERS = count(1)
 
 
 def module_file(folder: Path, words: Sequence[str]) -> Path | None:
-    """Find the source of a module without running anything."""
+    """Find the source of a module without running code."""
     place = folder.joinpath(*words)
     for file in (place / "__init__.py", place.parent / f"{place.name}.py"):
         if not file.is_file():
@@ -165,22 +165,22 @@ class StudyCode:
         return importlib.import_module(f"{self.name}.{module}")
 
     def owns(self, module: str) -> bool:
-        """Say whether a module, by its full name, is one of the folder."""
+        """Whether a full module name is in this package."""
         return module.startswith(f"{self.name}.")
 
     def files(self) -> list[Path]:
-        """Give the files that were loaded until now, sorted."""
+        """The files loaded so far, sorted."""
         modules = [module for name, module in list(sys.modules.items()) if self.owns(name)]
         return sorted(Path(file) for m in modules if (file := getattr(m, "__file__", None)))
 
     def spec(self, module: str) -> ModuleSpec | None:
-        """Say how a module is loaded that is asked for by its full name."""
+        """The spec of a module by its full name."""
         words = module.split(".")[1:]
         file = module_file(self.folder, words)
         if file is None:
             is_folder = self.folder.joinpath(*words).is_dir()
             return ModuleSpec(module, None, is_package=True) if is_folder else None
-        # No place for other finders to search: a package's parts are found here as well.
+        # Without search locations, so that only this finder finds its submodules.
         loader, is_package = _Source(module, file, self._builtins), file.name == "__init__.py"
         spec = ModuleSpec(module, loader, origin=str(file), is_package=is_package)
         spec.has_location = True
@@ -213,7 +213,7 @@ class StudyCode:
 
 
 class _Source(SourceFileLoader):
-    """Compiles the file that can be read; no cache is used, which could hold another program."""
+    """Compiles the source; ignores cached bytecode, which could be of another program."""
 
     def __init__(self, name: str, file: Path, own_builtins: dict[str, Any]) -> None:
         super().__init__(name, str(file))
@@ -226,13 +226,13 @@ class _Source(SourceFileLoader):
         return code
 
     def exec_module(self, module: ModuleType) -> None:
-        """Run the module, with an ``__import__`` that knows the files beside it."""
+        """Run the module with an ``__import__`` that finds files beside it."""
         vars(module)["__builtins__"] = self._builtins
         super().exec_module(module)
 
 
 class _Finder(MetaPathFinder):
-    """Finds modules by the private names of studies, and no others."""
+    """Finds modules by the private names of studies only."""
 
     def __init__(self) -> None:
         self.codes: dict[str, StudyCode] = {}

@@ -1,4 +1,4 @@
-"""Delimited text files (CSV) as people really save them, as columns of texts."""
+"""Delimited text files (CSV) in their many dialects, as columns of texts."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ csv.field_size_limit(1_000_000_000)
 _DELIMITERS = "\t;,|"
 _UNCLOSED = re.compile(r"EOF inside string starting at row (\d+)")
 _HEAD = 4096
-# Fewer are read row by row.
+# Fewer rows are read one by one.
 _FEW_ROWS = 5000
 # Cells that are longer on average are texts.
 _LONG_CELL = 100
-# A first row of these keeps pandas from taking the texts of a column for numbers, and 007 for 7.
-# It is no character, and stands after all others.
+# A first row of these keeps pandas from parsing texts as numbers, and 007 as 7. It is not a
+# character, and sorts last.
 _MARK = "\U0010ffff"
 _CONTENT = re.compile(r"[^\s\t;,|]")
 
@@ -42,16 +42,16 @@ _CONTENT = re.compile(r"[^\s\t;,|]")
 class Delimited:
     """A delimited text file."""
 
-    name: str  # the file as the user named it
-    header: list[list[str]]  # the header rows, padding stripped, each as wide as the table
-    columns: list[CodedColumn[str]]  # one a header cell, without the header rows
-    header_lines: list[int]  # the line on which each header row begins
+    name: str  # as the user named it
+    header: list[list[str]]  # header rows, stripped, each as wide as the table
+    columns: list[CodedColumn[str]]  # one per header cell, without the header rows
+    header_lines: list[int]  # first line of each header row
     _starts: Callable[[], Iterable[int]]
 
     def lines(self) -> list[int]:
-        """Give the line on which each row begins, 0 where that is unknown.
+        """The first line of each row, 0 where unknown.
 
-        Only messages need it, so it is worked out only then.
+        Computed lazily, since only messages need it.
         """
         starts: list[int] = []
         with suppress(csv.Error):
@@ -65,8 +65,8 @@ def read_delimited(
 ) -> Delimited:
     """Read a delimited text file.
 
-    Commas, semicolons, tabs and bars separate cells, whichever the first line has most of;
-    cells may be quoted; padding is stripped.
+    Cells are separated by commas, semicolons, tabs, or bars, whichever is most frequent in the
+    first line; they may be quoted; padding is stripped.
     """
     text = read_text(path, name, what=what, legacy=True)
     start, delimiter = beginning(text)
@@ -111,7 +111,7 @@ def _lines(text: str, start: int = 0) -> Iterator[str]:
 
 
 def _starts(body: str, delimiter: str, first_line: int) -> Iterator[int]:
-    """The line on which each row begins."""
+    """The first line of each row."""
     reader = csv.reader(_lines(body), delimiter=delimiter)
     line = first_line
     for _ in reader:
@@ -120,7 +120,7 @@ def _starts(body: str, delimiter: str, first_line: int) -> Iterator[int]:
 
 
 def beginning(text: str) -> tuple[int, str]:
-    """Say where the header starts, after blank lines and ``sep=;``, and what separates cells."""
+    """The start of the header, after blank lines and ``sep=;``, and the delimiter."""
     start, delimiter = _content(text, 0), ""
     line = text[start:].split("\n", 1)[0]
     if line.casefold().startswith("sep=") and len(line.strip()) <= len("sep=;"):
@@ -129,13 +129,13 @@ def beginning(text: str) -> tuple[int, str]:
         line = text[start:].split("\n", 1)[0]
     if delimiter and delimiter in _DELIMITERS:
         return start, delimiter
-    # A line without any is a title; then the lines below tell.
+    # A line without a delimiter is a title; then the next lines decide.
     head = text[start : start + _HEAD]
     return start, max(_DELIMITERS, key=lambda mark: (line.count(mark), head.count(mark)))
 
 
 def _refuse_title(rows: Iterable[list[str]], name: str, line: int) -> None:
-    """A header of one cell above a line of several is a title."""
+    """Refuse a header of one cell above a line of several, which is a title."""
     filled = (row for row in rows if any(cell.strip() for cell in row))
     first, second = ([*islice(filled, 2), [], []])[:2]
     if not any(cell.strip() for cell in first[1:]) and any(cell.strip() for cell in second[1:]):
@@ -147,7 +147,7 @@ def _refuse_title(rows: Iterable[list[str]], name: str, line: int) -> None:
 
 
 def _content(text: str, start: int) -> int:
-    """The start of the first line that holds more than separators."""
+    """The start of the first line that holds more than delimiters."""
     match = _CONTENT.search(text, start)
     return text.rfind("\n", 0, match.start()) + 1 if match else len(text)
 
@@ -160,8 +160,8 @@ def parse_columns(
         return [CodedColumn(np.empty(0, dtype=np.int64), []) for _ in range(width)]
     n_rows = body.count("\n")
     if n_rows < _FEW_ROWS or len(body) > _LONG_CELL * width * n_rows:
-        # What pandas does for each column takes longer than the rows of a wide table, and for
-        # texts, which all differ, more memory.
+        # pandas' overhead per column exceeds the rows of a wide table, and texts, which all differ,
+        # take more memory there.
         with suppress(csv.Error):
             return _columns_of_rows(body, delimiter, name, width, first_line, strict=True)
     import pandas as pd
@@ -169,7 +169,7 @@ def parse_columns(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            # One name more than there are columns: cells that overflow land there.
+            # One extra name for cells beyond the columns.
             frame = pd.read_csv(
                 _Marked(delimiter.join([_MARK] * width) + "\n", body),
                 sep=delimiter,
@@ -200,13 +200,13 @@ def parse_columns(
 
 
 class _Marked(io.TextIOBase):
-    """A row, and a text below it, without a copy of both."""
+    """A row followed by a text, without a copy of both."""
 
     def __init__(self, row: str, body: str) -> None:
         self._row, self._body, self._at = row, body, 0
 
     def read(self, size: int | None = -1) -> str:
-        """Give the row first, then pieces of the text."""
+        """The row first, then pieces of the text."""
         if row := self._row:
             self._row = ""
             return row
@@ -216,7 +216,7 @@ class _Marked(io.TextIOBase):
 
 
 def _stripped(cells: pd.Series) -> CodedColumn[str]:
-    """Leave out the mark, and merge the categories that differ only in padding."""
+    """Remove the mark, and merge categories that differ only in padding."""
     texts = [str(text).strip() for text in cells.cat.categories]
     codes = cells.cat.codes.to_numpy()[1:]
     if _MARK in texts:
@@ -234,9 +234,9 @@ def _stripped(cells: pd.Series) -> CodedColumn[str]:
 def _columns_of_rows(
     body: str, delimiter: str, name: str, width: int, first_line: int, *, strict: bool = False
 ) -> list[CodedColumn[str]]:
-    """Parse row by row: only blank cells may be beyond the header."""
+    """Parse row by row; cells beyond the header must be blank."""
     rows, mistakes = [], []
-    # A quote that never ends is an error where it is strict.
+    # In strict mode, an unclosed quote is an error.
     reader = csv.reader(_lines(body), delimiter=delimiter, strict=strict)
     line = first_line
     n_filled = 0

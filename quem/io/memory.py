@@ -1,4 +1,4 @@
-"""Tables that a caller gives in memory, as those that are read from files."""
+"""Tables in memory, converted to the form of tables from files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def plain(value: object) -> Any:  # noqa: ANN401  a cell
-    """Give a cell as plain data: None where it is missing, and no scalar of NumPy."""
+    """A cell as plain data: None where missing, and no NumPy scalars."""
     if value is None or value is pd.NA or value is pd.NaT:
         return None
     if isinstance(value, np.generic):
@@ -32,7 +32,7 @@ def plain(value: object) -> Any:  # noqa: ANN401  a cell
 
 
 def id_text(value: object) -> str:
-    """Write an id as text; a whole number that pandas made a float is one again."""
+    """An id as text; a whole number that pandas made a float becomes an integer again."""
     value = plain(value)
     if isinstance(value, bool) or (isinstance(value, Collection) and not isinstance(value, str)):
         raise QuemError(f"an id should be a text or a number, and not {value!r}")
@@ -40,7 +40,7 @@ def id_text(value: object) -> str:
 
 
 def _text(value: object) -> str:
-    """A cell as it is written in a file."""
+    """A cell as written in a file."""
     value = plain(value)
     if isinstance(value, bool):
         return str(value).lower()
@@ -50,10 +50,10 @@ def _text(value: object) -> str:
 
 
 def whole_table(given: object, name: str) -> Delimited:
-    """All columns of a table, a dict of columns, or a list of records, as those of a CSV file."""
+    """A table, dict of columns, or list of records in the form of a CSV file."""
     table: Any = given
     if hasattr(table, "to_dicts"):
-        # Of polars, whose Arrow stream would need pyarrow.
+        # For polars, whose Arrow stream would need pyarrow.
         table = table.to_dict(as_series=False)
     elif hasattr(table, "__arrow_c_stream__") and not isinstance(table, pd.DataFrame):
         import pyarrow as pa
@@ -78,7 +78,7 @@ def whole_table(given: object, name: str) -> Delimited:
 
 
 def _frame(given: Any, name: str) -> pd.DataFrame:  # noqa: ANN401  a table
-    """Any table as one of pandas; an index counts where it has a name."""
+    """Any table as a DataFrame; a named index is a column."""
     if isinstance(given, pd.DataFrame):
         return given if set(given.index.names) == {None} else given.reset_index()
     try:
@@ -96,7 +96,7 @@ def columns_of_frame(
     fields: Mapping[str, Sequence[str]],
     required: Sequence[str],
 ) -> dict[str, list[Any]]:
-    """Find the columns of a DataFrame that mean something; its index counts where it has a name."""
+    """The known columns of a DataFrame; a named index is a column."""
     if any(level is not None for level in frame.index.names):
         frame = frame.reset_index()
     meaning = {alias: own for own, aliases in fields.items() for alias in aliases}
@@ -124,7 +124,7 @@ def rows_table(
     ids: Collection[str],
     place: Callable[[Mapping[str, str]], str],
 ) -> SourceTable[Any]:
-    """Make a table of columns."""
+    """A table of columns."""
     cells: dict[str, list[Any]] = {}
     mistakes: list[Mistake] = []
     for key, column in columns.items():

@@ -1,4 +1,4 @@
-"""Numbers in cells: how they are written, and which columns hold them: one rule for all kinds."""
+"""Numbers in cells: notation and detection of numeric columns, the same for all kinds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from quem.errors import Mistake
 
-# What stands for a missing number in any table, casefolded; single columns know more.
+# Missing numbers in any table, casefolded; single columns have more.
 BLANKS = frozenset(("", "na", "n/a", "nan", "null"))
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 _ENDLESS = re.compile(r"[+-]?(inf(inity)?|nan)", re.ASCII | re.IGNORECASE)
@@ -24,7 +24,7 @@ _TWO = 2
 
 
 def parse_number(cell: object, *, comma: bool = True) -> float | None:
-    """Read a number from a cell, also one with a decimal comma."""
+    """Parse a number, also with a decimal comma."""
     if isinstance(cell, str):
         if comma:
             cell = cell.replace(",", ".")
@@ -40,30 +40,30 @@ def parse_number(cell: object, *, comma: bool = True) -> float | None:
 
 
 def finite_number(cell: object) -> float | None:
-    """Read a finite number from a cell; None for everything else."""
+    """Parse a finite number; None for everything else."""
     number = parse_number(cell)
     return number if number is not None and math.isfinite(number) else None
 
 
 @dataclass(frozen=True)
 class NumericLooks:
-    """What the values of one column say about its type."""
+    """The numeric type of a column, by its values."""
 
-    numeric: bool  # whether each is a number, finite or not
-    nearly: bool  # whether it would be numeric without a few of them
-    odd: tuple[str, ...]  # the values that are not numbers
-    endless: tuple[str, ...]  # infinity, NaN, and what is too large for a number
+    numeric: bool  # whether all are numbers, finite or not
+    nearly: bool  # whether all but a few are
+    odd: tuple[str, ...]  # values that are not numbers
+    endless: tuple[str, ...]  # infinity, NaN, and overflow
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """The values that no column of numbers can hold."""
+        """The values that a numeric column cannot hold."""
         return self.endless if self.numeric or self.nearly else ()
 
 
 def numeric_looks(
     values: Mapping[str, float | None], cells: Mapping[str, int], least: int
 ) -> NumericLooks:
-    """Say whether a column is numeric, or nearly.
+    """Whether a column is numeric, or nearly.
 
     A column is nearly numeric where the values that are not numbers are one cell, or less than a
     tenth of the cells, or less than a tenth of the distinct values.
@@ -97,5 +97,5 @@ def nearly_numeric(at: Mistake, text: str, others: int, remedy: str) -> StudyWar
 
 
 def not_finite(text: str, remedy: str) -> str:
-    """Say what is wrong with infinity, NaN, or an overflow in a column of numbers."""
+    """The error on infinity, NaN, or overflow in a numeric column."""
     return f"{shown(text)} is not a finite number; {remedy}"

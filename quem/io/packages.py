@@ -22,7 +22,7 @@ _CHUNK = 1 << 16
 class Package:
     """A zip archive whose parts are deflated, stored, or compressed by Zstandard.
 
-    ``zipfile`` of Python before 3.14 knows no Zstandard, in which newer programs write.
+    Python's ``zipfile`` before 3.14 lacks Zstandard, which newer programs use.
     """
 
     broken: ClassVar = "is not a zip archive, or is a damaged one; save it again"
@@ -53,7 +53,7 @@ class Package:
             raise self._too_large()
         self._entries: dict[str, zipfile.ZipInfo] = {}
         for entry in entries:
-            # Of two parts of one name the first counts.
+            # Of two parts with one name the first counts.
             self._entries.setdefault(self._key(entry.filename), entry)
 
     @staticmethod
@@ -75,16 +75,16 @@ class Package:
 
     @property
     def names(self) -> list[str]:
-        """The names of all parts in their order, folders left out."""
+        """The names of all parts in order, without folders."""
         return [one.filename for one in self._entries.values() if not one.is_dir()]
 
     @property
     def all_names(self) -> list[str]:
-        """The names of all parts, as often as they are in it."""
+        """The names of all parts, duplicates included."""
         return [one.filename for one in self._zip.infolist() if not one.is_dir()]
 
     def read(self, name: str) -> bytes:
-        """Give the content of a part."""
+        """The content of a part."""
         entry = self._entries.get(self._key(name))
         if entry is None:
             raise FileError(self.path, self.broken)
@@ -130,7 +130,7 @@ class Package:
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
-    """Write a zip archive of which there is one form: the same files give the same bytes."""
+    """Write a canonical zip archive: the same files yield the same bytes."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
         for name in sorted(files):

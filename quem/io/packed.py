@@ -1,4 +1,4 @@
-"""The text of a file: unpacked, and in UTF-8 or its own bytes."""
+"""The text of a file, decompressed, in UTF-8 or its own encoding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quem.errors import Mistake, QuemError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Bytes behind a text, so that 8 can be read from any place in it.
+# Bytes behind a text, so that 8 can be read at any offset.
 PADDING = b"\n" + b" " * 15
 HEAD = 4096
 _BLOCK = 1 << 20
@@ -39,7 +39,7 @@ def load(path: str) -> bytes:
 
 
 def head(path: str) -> bytes:
-    """The first bytes of a file that can be read again; of another one, and of UTF-16, none."""
+    """The first bytes of a file that can be reread; empty for others and for UTF-16."""
     if not Path(path).is_file():
         return b""
     with _opened(path) as file:
@@ -48,7 +48,7 @@ def head(path: str) -> bytes:
 
 
 def blocks(path: str, text: bytes = b"") -> Iterator[tuple[int, bytes]]:
-    """Whole lines of a file, about a megabyte at once: where they begin, and they and `PADDING`."""
+    """Whole lines of a file in blocks of about a megabyte: offset, and bytes with `PADDING`."""
     if text:
         yield from _lines(path, io.BytesIO(text[: -len(PADDING)]))
         return
@@ -79,17 +79,17 @@ def _check_text(path: str, text: bytes) -> None:
 
 
 def empty(path: str) -> QuemError:
-    """The error of a source without anything in it."""
+    """The error on an empty source."""
     return QuemError(Mistake(path, message="is empty"))
 
 
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
-    """Open a file, and unpack it by its first bytes."""
+    """Open a file and decompress it by its first bytes."""
     packed = False
     try:
         with Path(path).open("rb") as file:
-            # A pipe can be looked at, and not be read twice.
+            # A pipe cannot be read twice.
             magic = file.peek(8)
             unpack = next((how for mark, how in _PACKED.items() if magic.startswith(mark)), None)
             packed = unpack is not None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def is_parquet(path: Path) -> bool:
-    """Say by its ending whether a file is Parquet."""
+    """Whether a file is Parquet, by its extension."""
     return path.suffix.casefold() in (".parquet", ".pq")
 
 
@@ -35,7 +35,7 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
         with parquet.ParquetFile(path) as file:
             header = file.schema_arrow.names
         with parquet.ParquetFile(path, read_dictionary=header) as file:
-            # One column after the other: its codes take less memory than what is read.
+            # One column after the other: codes take less memory than cells.
             each = (file.read([one], use_threads=False) for one in dict.fromkeys(header))
             whole = arrow_columns(each, name)
         pa.default_memory_pool().release_unused()
@@ -50,10 +50,10 @@ def read_parquet(path: Path, name: str, *, what: str) -> Delimited:
 
 
 def arrow_columns(tables: Iterable[Any], name: str) -> Delimited:
-    """The columns of Arrow tables of the same rows as those of a CSV file.
+    """The columns of Arrow tables of the same rows in the form of a CSV file.
 
-    Numbers are taken as they are written in CSV, and null is an empty cell. In messages the
-    number of the row, from 1, is where the line would be.
+    Numbers are written as in CSV, and null is an empty cell. Messages give the number of the row,
+    from 1, in place of a line.
     """
     header: list[str] = []
     columns: list[CodedColumn[str]] = []

@@ -1,4 +1,4 @@
-"""JSON and JSON Lines files as records, and the line of each."""
+"""Records of JSON and JSON Lines files with their lines."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _DECODER = json.JSONDecoder()
 
 @dataclass(frozen=True)
 class Records:
-    """The records of one file, in its order."""
+    """The records of a file in order."""
 
-    name: str  # the file as the user named it
+    name: str  # as the user named it
     entries: list[Record]
     _text: str
     _lines: list[int] | None
 
     def lines(self) -> list[int]:
-        """Give the line on which each record begins; worked out only when a message needs it."""
+        """The first line of each record, computed lazily for messages."""
         return list(_starts(self._text)) if self._lines is None else self._lines
 
     def columns(self) -> dict[str, CodedColumn[object]]:
-        """Give the values of each key; None where a record lacks it."""
+        """The values of each key; None where a record lacks it."""
         keys = dict.fromkeys(key for entry in self.entries for key in entry)
         return {
             key: column_of((entry.get(key) for entry in self.entries), distinct_key) for key in keys
@@ -46,12 +46,12 @@ class Records:
 
 
 def is_json_lines(path: Path) -> bool:
-    """Say by its ending whether a file holds JSON Lines."""
+    """Whether a file is JSON Lines, by its extension."""
     return path.suffix.casefold() in (".jsonl", ".ndjson")
 
 
 def is_json(path: Path) -> bool:
-    """Say by its ending whether a file holds JSON or JSON Lines."""
+    """Whether a file is JSON or JSON Lines, by its extension."""
     return path.suffix.casefold() == ".json" or is_json_lines(path)
 
 
@@ -64,7 +64,7 @@ def read_records(
     key: str = "id",
     unfold: Callable[[object], list[object] | None] | None = None,
 ) -> Records:
-    """Read a file of records: JSON Lines by its ending, else JSON.
+    """Read a file of records: JSON Lines by its extension, else JSON.
 
     JSON holds a list of records, or an object of them by id.
     """
@@ -91,20 +91,20 @@ def read_records(
 
 
 def text_of(value: object) -> str | None:
-    """Give a name out of JSON as text; None where it is neither a text nor a whole number."""
+    """A name in JSON as text; None if it is neither a text nor a whole number."""
     if isinstance(value, str):
         return value.strip() or None
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 class PiecesOfJson:
-    """A JSON text that is read piece by piece, so that its parts need not be in memory together."""
+    """An incremental parser of JSON for large files."""
 
     def __init__(self, file: TextIO) -> None:
         self._file, self._text, self._at = file, "", 0
 
     def ahead(self) -> str:
-        """Give the next sign, which stays ahead; a ValueError where there is none."""
+        """The next character without consuming it; ValueError at the end."""
         while True:
             if blank := _BLANK.match(self._text, self._at):
                 self._at = blank.end()
@@ -113,13 +113,13 @@ class PiecesOfJson:
             self._read()
 
     def skip(self, sign: str) -> None:
-        """Go behind the next sign, which has to be this one."""
+        """Consume the next character, which must be this one."""
         if self.ahead() != sign:
             raise ValueError(f"{sign} is expected, not {self.ahead()}")
         self._at += 1
 
     def members(self, end: str) -> Iterator[None]:
-        """Go from member to member of an object or a list, and behind its end."""
+        """Iterate over the members of an object or list, and consume its end."""
         while self.ahead() != end:
             yield
             if self.ahead() != end:
@@ -127,19 +127,19 @@ class PiecesOfJson:
         self.skip(end)
 
     def value(self) -> Any:  # noqa: ANN401  any value of JSON
-        """Read the next value, and go behind it."""
+        """Parse the next value."""
         self.ahead()
         while True:
             with suppress(json.JSONDecodeError):
                 value, end = _DECODER.raw_decode(self._text, self._at)
-                # A number may go on in the next piece.
+                # A number may continue in the next piece.
                 if end < len(self._text):
                     self._at = end
                     return value
             self._read()
 
     def _read(self) -> None:
-        """Read another piece, as long as what is ahead, or longer."""
+        """Read another piece, at least as long as the buffer."""
         ahead = self._text[self._at :]
         piece = self._file.read(max(_PIECE, len(ahead)))
         if not piece:
@@ -148,7 +148,7 @@ class PiecesOfJson:
 
 
 def _parsed(text: str, name: str, line: int) -> object:
-    """What one JSON text holds; `line` is where it is in JSON Lines."""
+    """Parse a JSON text; `line` is its line in JSON Lines."""
     remedy = "; write one record per line" if line else ""
     try:
         return json.loads(text)
@@ -172,7 +172,7 @@ def _entries(content: object, key: str) -> list[object]:
 
 
 def _starts(text: str) -> Iterator[int]:
-    """The line of each entry of a list or object that is known to be JSON."""
+    """The line of each entry of a list or object in valid JSON."""
     decoder = json.JSONDecoder()
     by_id = text.lstrip().startswith("{")
     at, line, counted = text.index("{" if by_id else "[") + 1, 1, 0

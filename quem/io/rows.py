@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Rows:
-    """A table, and what is wrong with it."""
+    """A table and its errors."""
 
-    name: str  # the file as the user named it
+    name: str  # as the user named it
     header: list[str]
-    rows: list[tuple[int, dict[str, str]]]  # the line on which it begins, and its cells
+    rows: list[tuple[int, dict[str, str]]]  # first line and cells
     mistakes: list[Mistake] = field(default_factory=list)
 
     def refuse(self, line: int, column: str, message: str) -> None:
-        """Note what is wrong with a cell."""
+        """Note an error in a cell."""
         at = self.header.index(column) + 1
         self.mistakes.append(Mistake(self.name, line, at, column, message))
 
@@ -33,7 +33,7 @@ class Rows:
 def read_rows(
     path: Path, *, what: str, known: Collection[str], required: Sequence[str] = ()
 ) -> Rows:
-    """Read a table whose first line names its columns; known ones in whatever case.
+    """Read a table whose first line names its columns, regardless of case.
 
     Spreadsheets write semicolons where the comma is the decimal sign. Without a required column
     there are no rows.
@@ -48,7 +48,7 @@ def read_rows(
             lines.append((begins, [cell.strip() for cell in cells]))
             begins = reader.line_num + 1
     except csv.Error as error:
-        raise QuemError(Mistake(name, begins, message=f"is no CSV: {error}")) from None
+        raise QuemError(Mistake(name, begins, message=f"is not CSV: {error}")) from None
     lines = [(line, cells) for line, cells in lines if any(cells)]
     title = lines.pop(0)[1] if lines else []
     table = Rows(name, [cell.lower() if cell.lower() in known else cell for cell in title], [])
@@ -68,7 +68,7 @@ def read_rows(
 def _filled(
     table: Rows, lines: Iterable[tuple[int, list[str]]]
 ) -> Iterable[tuple[int, dict[str, str]]]:
-    """The cells of each row by column; a row with more of them than the header is a mistake."""
+    """The cells of each row by column; a row longer than the header is an error."""
     width = len(table.header)
     for line, cells in lines:
         if any(cells[width:]):

@@ -1,8 +1,7 @@
-"""Tables of named columns, from delimited text, JSON Lines or JSON: one reader for all kinds.
+"""Tables of named columns from CSV, JSON Lines, or JSON: one reader for all kinds.
 
-A table knows where each of its cells is, so what is wrong with one is said as
-``path:line:column: key: message``: each wrong cell text once, where it is first, and on how many
-more lines it is.
+A table knows the location of each cell, so errors read ``path:line:column: key: message``: each
+wrong cell text once, at its first place, with the number of further lines.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from quem.io.delimited import Delimited
 
-# How many faults of a kind are named: what a person still reads.
+# Greatest number of errors of one kind that are listed.
 MOST_NAMED = 20
 _MOST_COMPARED = 10_000
 
@@ -40,25 +39,25 @@ _MOST_COMPARED = 10_000
 class SourceTable(Generic[Cell_co]):
     """Rows with named columns."""
 
-    name: str  # the file as the user named it
-    columns: Mapping[str, CodedColumn[Cell_co]]  # all of one length
-    # From row and column name to the place of that cell, without a message.
+    name: str  # as the user named it
+    columns: Mapping[str, CodedColumn[Cell_co]]  # all of equal length
+    # From row and column name to the location of that cell, without a message.
     place: Callable[[int, str], Mistake] = field(repr=False)
     warnings: tuple[StudyWarning, ...] = ()
-    mistakes: tuple[Mistake, ...] = ()  # what is wrong with the file as a whole
+    mistakes: tuple[Mistake, ...] = ()  # errors of the file as a whole
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Number of rows."""
         return len(next(iter(self.columns.values())).codes)
 
     def column(self, name: str) -> CodedColumn[Cell_co | str]:
-        """Give a column; one of empty cells where there is none."""
+        """A column; empty cells if it is missing."""
         if name in self.columns:
             return self.columns[name]
         return CodedColumn(np.broadcast_to(np.int64(0), len(self)), [""])
 
     def only(self, rows: NDArray[np.int64]) -> SourceTable[Cell_co]:
-        """Give some of the rows."""
+        """Some of the rows."""
         if len(rows) == len(self):
             return self
         return replace(
@@ -68,7 +67,7 @@ class SourceTable(Generic[Cell_co]):
         )
 
     def without_blank_rows(self) -> SourceTable[Cell_co]:
-        """Leave out the rows whose cells are all empty."""
+        """The rows with at least one cell that is not empty."""
         blank = np.ones(len(self), dtype=bool)
         for column in self.columns.values():
             if "" not in column.values and None not in column.values:
@@ -77,13 +76,13 @@ class SourceTable(Generic[Cell_co]):
         return self.only(np.flatnonzero(~blank))
 
     def counts(self, name: str) -> list[tuple[Cell_co, int]]:
-        """Count the cells of each distinct value of a column; values of JSON may be lists."""
+        """Counts of the distinct values of a column; JSON values may be lists."""
         column = self.columns[name]
         numbers = np.bincount(column.codes, minlength=len(column.values)).tolist()
         return [(cell, n) for cell, n in zip(column.values, numbers, strict=True) if n]
 
     def mistake(self, row: int, name: str, message: str) -> Mistake:
-        """Describe what is wrong with one cell."""
+        """The error on one cell."""
         return replace(self.place(row, name), message=message)
 
     def refuse(
@@ -93,7 +92,7 @@ class SourceTable(Generic[Cell_co]):
         message: Callable[[Cell_co | str], str],
         mistakes: list[Mistake],
     ) -> None:
-        """Name each distinct cell of some rows as wrong, where it is first."""
+        """Report each distinct cell of some rows as wrong, at its first place."""
         column = self.column(name)
         codes = column.codes[rows]
         _, first = np.unique(codes, return_index=True)
@@ -107,13 +106,13 @@ class SourceTable(Generic[Cell_co]):
             mistakes.append(Mistake(where.path, key=where.key, message=message_of_rest))
 
     def more_lines(self, rows: NDArray[np.int64], name: str) -> str:
-        """Say on how many lines besides the first the cells of these rows are."""
+        """The number of further lines with the cells of these rows, in words."""
         places = [self.place(row, name) for row in rows.tolist()]
         more = len({(place.path, place.line) for place in places}) - 1
         return f" (and on {more:,} more line{'' if more == 1 else 's'})" if more else ""
 
     def lacking(self, names: Sequence[str], mistakes: list[Mistake]) -> NDArray[np.bool_]:
-        """Find the rows that lack an id; each set of lacking ids is one mistake."""
+        """Which rows lack an id; each set of missing ids is one error."""
         pattern = np.zeros(len(self), dtype=np.uint8)
         for bit, name in enumerate(names):
             column = self.column(name)
@@ -139,13 +138,13 @@ class SourceTable(Generic[Cell_co]):
         noun: str = "",
         dtype: type[np.signedinteger[Any]] = np.int64,
     ) -> NDArray[np.signedinteger[Any]]:
-        """Give the code of each id, -1 where it is not known, which is a mistake."""
+        """The code of each id; -1 for an unknown one, which is an error."""
         column = self.columns[name]
         codes = column.lookup((known.get(str(cell), -1) for cell in column.values), dtype)
         if (wrong := np.flatnonzero(codes < 0)).size:
 
             def message(cell: object) -> str:
-                # Looking for what is near takes long where much is known.
+                # The search for similar words is slow if many are known.
                 hint = nearest(str(cell), known) if len(known) < _MOST_COMPARED else ""
                 return f"unknown {noun or name} {shown(str(cell))}{hint or f'; add it to {where}'}"
 
@@ -155,7 +154,7 @@ class SourceTable(Generic[Cell_co]):
     def numbers(
         self, name: str, mistakes: list[Mistake], *, such: str, required: bool = False
     ) -> NDArray[np.float64]:
-        """Read a column of finite numbers."""
+        """Parse a column of finite numbers."""
         column = self.column(name)
         numbers = [finite_number(cell) for cell in column.values]
         required &= name in self.columns
@@ -171,7 +170,7 @@ class SourceTable(Generic[Cell_co]):
                 return not_finite(str(cell), f"use a value such as {such}")
 
             self.refuse(name, np.flatnonzero(column.lookup(wrong, np.bool_)), message, mistakes)
-        # numpy makes NaN of None.
+        # NumPy converts None to NaN.
         return column.lookup(numbers, np.float64)
 
 
@@ -185,7 +184,7 @@ def read_table(
     otherwise: str = "",
     strict: bool = True,
 ) -> SourceTable[str]:
-    """Read the columns of a table that mean something: JSON, Parquet by its ending, else CSV."""
+    """Read the known columns of a table: JSON, Parquet by its extension, else CSV."""
     if is_parquet(path):
         table = read_parquet(path, name, what=what)
         return named_columns(table, fields, required, otherwise)
@@ -234,12 +233,12 @@ def _unread(name: str, columns: list[str], known: Iterable[str]) -> tuple[StudyW
 
 
 def field_name(header: str) -> str:
-    """Spell the name of a column as fields are named: in small letters, with ``_`` for blanks."""
+    """A column name as a field name: in lower case, with ``_`` for blanks."""
     return re.sub("[ -]", "_", header.casefold())
 
 
 def _text(value: object) -> str | None:
-    """A value out of JSON as the text of a cell; None for a list or an object."""
+    """A JSON value as the text of a cell; None for a list or object."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list | dict):
@@ -253,7 +252,7 @@ def named_columns(
     required: Sequence[str],
     otherwise: str = "",
 ) -> SourceTable[str]:
-    """Find the columns of a delimited file by the names in its header."""
+    """The columns of a delimited file by header name."""
     names = _names(fields)
     meaning = {alias: own for own, aliases in names.items() for alias in aliases}
     header, line = table.header[-1], table.header_lines[-1]
@@ -291,7 +290,7 @@ def _names(fields: Mapping[str, Sequence[str]] | Sequence[str]) -> Mapping[str, 
 def all_columns(
     table: Delimited, names: Sequence[str] = (), *, unnamed: bool = False
 ) -> SourceTable[str]:
-    """Take every column of a delimited file by its own name, without blank rows."""
+    """Every column of a delimited file by its own name, without blank rows."""
     at: dict[str, int] = {}
     mistakes = []
     for index, (cell, column) in enumerate(
@@ -321,7 +320,7 @@ def _places(
 
 
 def stack(tables: Sequence[SourceTable[Cell_co]]) -> SourceTable[Cell_co | str]:
-    """Put the rows of several files below each other; a column that one lacks is empty there."""
+    """Concatenate the rows of several files; missing columns are filled with empty cells."""
     if len(tables) == 1:
         return tables[0]
     starts = np.cumsum([0, *map(len, tables)])
@@ -348,7 +347,7 @@ def stack(tables: Sequence[SourceTable[Cell_co]]) -> SourceTable[Cell_co | str]:
 
 
 def repeats(keys: NDArray[np.integer[Any]]) -> tuple[list[tuple[int, int]], int]:
-    """Find rows whose key an earlier row has.
+    """Rows that repeat the key of an earlier row.
 
     Shapes: `keys` (n,).
     """

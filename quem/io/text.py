@@ -1,4 +1,4 @@
-"""Text files as people really save them: encodings, line ends, and clear refusals."""
+"""Text files in their many encodings and line ends, with clear refusals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-# How zipped workbooks (.xlsx, .ods) and old ones (.xls) begin.
+# First bytes of zipped workbooks (.xlsx, .ods) and old ones (.xls).
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _LONGEST_SHOWN = 60
 _LEAST_PERCENT, _ALL = 50, 100
@@ -27,19 +27,19 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def no_formula(cell: str) -> str:
-    """Put an apostrophe in front of what a spreadsheet would calculate."""
+    """Put an apostrophe in front of a text that a spreadsheet would calculate."""
     return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def without_apostrophe(cell: str) -> str:
-    """What `no_formula` was given."""
+    """The inverse of `no_formula`."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
 
 
 def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
     r"""Read a file as text with ``\n`` line ends.
 
-    UTF-8 and UTF-16 are understood, with or without a byte order mark.
+    UTF-8 and UTF-16, with or without a byte order mark.
     """
     raw = _bytes(path, name, what)
     if raw.startswith(_WORKBOOKS):
@@ -63,19 +63,19 @@ def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:
 
 
 def shown(word: str) -> str:
-    """Quote what the user wrote for a message, cut to a length that fits in it."""
+    """A quotation of the user's text for a message, truncated."""
     return repr(word[:_LONGEST_SHOWN])
 
 
 def percent_hint(value: float) -> str:
-    """Say how a share is written that was given in percent: "; 95 percent is written 0.95"."""
+    """A hint on a share given in percent: "; 95 percent is written 0.95"."""
     if not _LEAST_PERCENT <= value < _ALL:
         return ""
     return f"; {value:g} percent is written {value / _ALL:g}"
 
 
 def closest(word: str, known: Iterable[str]) -> str:
-    """Give the known word that `word` was probably meant to be, or nothing."""
+    """The known word closest to a misspelled one; empty if none is close."""
     from difflib import get_close_matches
 
     folded = {candidate.casefold(): candidate for candidate in reversed(list(known))}
@@ -84,13 +84,13 @@ def closest(word: str, known: Iterable[str]) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """Name the known word that `word` was probably meant to be: "; did you mean X?"."""
+    """A hint on the known word closest to a misspelled one: "; did you mean X?"."""
     close = closest(word, known)
     return f"; did you mean {close}?" if close else ""
 
 
 def _bytes(path: Path, name: str, what: str) -> bytes:
-    """The content of a regular file; another, such as a pipe, might never end."""
+    """The content of a regular file; reading another, such as a pipe, might never end."""
     try:
         mode = path.stat().st_mode
         if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):

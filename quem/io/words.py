@@ -1,4 +1,4 @@
-"""Tables without a header whose cells are words between spaces, as TREC writes them."""
+"""Tables without a header whose cells are separated by spaces, in TREC formats."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read_words(
     headers: Collection[Collection[str]],
     least: int = 0,
 ) -> SourceTable[str] | None:
-    """Read lines of words between spaces, as TREC writes them, without a header."""
+    """Read space-separated lines without a header, in TREC formats."""
     text = read_text(path, name, what=what, legacy=True)
     lines = text.split("\n")
     first = next((line for line in lines if line.strip()), "")

@@ -1,8 +1,8 @@
 """Measures of lists: of retrievers, of options offered, of candidates in a dialogue.
 
 ``evaluate(run, truth, measures)`` scores a whole run, ``score(listed, truth, by)`` one list;
-``properties(by)`` checks what a measure promises. ``DEFINITIONS`` holds all measures by name;
-``define(function)`` makes another one of a function of yours.
+``properties(by)`` checks the properties of a measure. ``DEFINITIONS`` holds all measures by name;
+``define(function)`` makes a custom one of a function.
 """
 
 from __future__ import annotations

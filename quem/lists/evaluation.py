@@ -1,4 +1,4 @@
-"""From lists and their ground truth to scores."""
+"""Scores of lists against their ground truth."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Score:
     """The score of one list."""
 
     value: float  # NaN where the measure is undefined
-    reason: str = ""  # why it is undefined
+    reason: str = ""  # why undefined
 
     def __float__(self) -> float:
         """The value."""
@@ -52,30 +52,30 @@ class Scores:
     queries: tuple[Hashable, ...]  # in the order of the ground truth
     measures: tuple[Measure, ...]
     values: NDArray[np.float64]  # of shape (queries, measures): NaN where a measure is undefined
-    reason_codes: NDArray[np.intp]  # of shape (queries, measures): where `reasons` say why
+    reason_codes: NDArray[np.intp]  # of shape (queries, measures): indices into `reasons`
     reasons: tuple[str, ...]  # why scores are undefined; the first is empty
-    ignored: tuple[Hashable, ...] = ()  # the queries of the run that have no ground truth
+    ignored: tuple[Hashable, ...] = ()  # queries of the run without ground truth
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The measures as they are spelled."""
+        """The names of the measures."""
         return tuple(column.name for column in self.measures)
 
     @property
     def mean(self) -> dict[str, float]:
-        """The mean of each measure over the queries where it is defined; NaN if it nowhere is."""
+        """The mean of each measure over the queries where it is defined; NaN if there are none."""
         count = np.array([*self.defined.values()])
         mean = np.where(count, np.nansum(self.values, axis=0) / np.maximum(count, 1), np.nan)
         return dict(zip(self.names, mean.tolist(), strict=True))
 
     @property
     def defined(self) -> dict[str, int]:
-        """For how many queries each measure is defined."""
+        """The number of queries for which each measure is defined."""
         count = (~np.isnan(self.values)).sum(axis=0)
         return dict(zip(self.names, count.tolist(), strict=True))
 
     def __len__(self) -> int:
-        """Count the queries."""
+        """Number of queries."""
         return len(self.queries)
 
     def __getitem__(self, name: Chosen) -> NDArray[np.float64]:
@@ -83,7 +83,7 @@ class Scores:
         return self.values[:, self._column(name)]
 
     def undefined(self) -> Iterator[tuple[Hashable, str, str]]:
-        """List the queries and measures without a score, and why."""
+        """The queries and measures without a score, with the reason."""
         for row, column in np.argwhere(self.reason_codes > 0).tolist():
             yield (
                 self.queries[row],
@@ -200,7 +200,7 @@ def score(
 
 
 def computed(wanted: Measure, lists: Lists) -> Outcome:
-    """Score lists; what is wrong with a measure of the user is said with its name."""
+    """Score lists; errors of a custom measure carry its name."""
     if not is_own(wanted.definition):
         return wanted.compute(lists)
     try:
@@ -220,7 +220,7 @@ def computed(wanted: Measure, lists: Lists) -> Outcome:
             f"{', '.join(map(str, sorted(shapes)))} for {len(lists)} lists; it should give a "
             "score of each"
         )
-    # Scores that are not numbers are undefined, also where no reason is given.
+    # Scores that are not numbers are undefined, even without a reason.
     return values, (*where, (np.isnan(values), "the definition gives no value"))
 
 
@@ -244,7 +244,7 @@ def _parts(
     queries: Sequence[Hashable],
     ties: Ties,
 ) -> Iterator[tuple[slice, Lists]]:
-    """Read the queries part by part; each part has about as many items as are read at once."""
+    """Read the queries in parts of about equal numbers of items."""
     runs, scored = _read(run, queries, best_first=True)
     truths, _ = _read(truth, queries, best_first=False)
     has_scores = np.array(scored, dtype=bool)
@@ -264,10 +264,10 @@ def _parts(
 def _read(
     lists: Mapping[Any, Items], queries: Sequence[Hashable], *, best_first: bool
 ) -> tuple[list[dict[Hashable, float]], list[bool]]:
-    """Make each list into a dict, and say which have scores."""
+    """The lists as dicts, and which of them have scores."""
     plain = [lists.get(query, _NOTHING) for query in queries]
     if {type(items) for items in plain} == {dict}:
-        # As large runs are; to look at each by itself would take as long as to score it.
+        # Large runs are uniform; checking each list separately would take as long as scoring.
         return cast("list[dict[Hashable, float]]", plain), [True] * len(plain)
     read, scored = [], []
     mistakes: list[str] = []

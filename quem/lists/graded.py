@@ -32,12 +32,12 @@ def _dcg(rows: Ragged, places: Places, grade: Floats, gain: str, k: int | None) 
     gaining = grade > 0
     if k is not None:
         gaining &= places.first <= k
-    # Few items have a gain, in most lists.
+    # In most lists, few items have a gain.
     at = np.flatnonzero(gaining)
     gains = grade[at] if gain == "linear" else np.exp2(grade[at]) - 1
     places = places.only(at)
     divisor = discount_divisor(rows)
-    # To multiply by the inverse would be off in the last digit.
+    # Multiplying by the inverse would change the last digit.
     known = gains / divisor[places.first - 1]
     if (places.size > 1).any():
         known = np.where(places.size == 1, known, gains * places.mean(1 / divisor, k))
@@ -45,7 +45,7 @@ def _dcg(rows: Ragged, places: Places, grade: Floats, gain: str, k: int | None) 
 
 
 def discount_divisor(rows: Ragged) -> Floats:
-    """What the gain at each position that there is, from 1, is divided by."""
+    """The divisor of the gain at each existing position, from 1."""
     divisor: Floats = np.log2(np.arange(int(rows.sizes.max(initial=0))) + 2)
     return divisor
 
@@ -53,19 +53,19 @@ def discount_divisor(rows: Ragged) -> Floats:
 def _rbp(lists: Lists, p: float, rel: float, top: float | None, k: int | None) -> Outcome:
     if top is None:
         return relevance_rate(lists, lists.hits(rel), p, k), ()
-    # Few items have a gain, in most lists.
+    # In most lists, few items have a gain.
     at = np.flatnonzero(lists.value > 0)
     gain = np.minimum(lists.value[at] / top, 1) * lists.places.only(at).mean(_reach(lists, p), k)
     return (1 - p) * sum_by(lists.run.row[at], gain, len(lists)), ()
 
 
 def relevance_rate(lists: Lists, hits: Hits, p: float, k: int | None) -> Floats:
-    """The rate at which somebody who reads on with probability p meets what is relevant."""
+    """The rate at which a reader with persistence p meets relevant items."""
     return (1 - p) * hits.sum(hits.places.mean(_reach(lists, p), k))
 
 
 def _reach(lists: Lists, p: float) -> Floats:
-    """The chance that the reader comes to each position that there is, from 1."""
+    """The probability that the reader reaches each existing position, from 1."""
     reach: Floats = np.power(p, np.arange(int(lists.run.sizes.max(initial=0)) * 1.0))
     return reach
 
@@ -94,8 +94,8 @@ def _err(lists: Lists, top: float, k: int | None) -> Outcome:
 
 
 def _of_tie(goes_on: Floats, first: int, size: int, k: int | None) -> float:
-    """Average what a tie adds over all its orders, for a reader who comes to it."""
-    # The mean, over the choices of j items, of the probability to go on after all of them.
+    """The mean contribution of a tie over all its orders, for a reader who reaches it."""
+    # The mean, over all choices of j items, of the probability to continue after all of them.
     left = np.ones(size + 1)
     for n, factor in enumerate(goes_on.tolist(), size - len(goes_on) + 1):
         j = np.arange(1, n + 1)
@@ -106,7 +106,7 @@ def _of_tie(goes_on: Floats, first: int, size: int, k: int | None) -> float:
 
 
 PATIENCE = Parameter(
-    "p", 0.5, "with which probability the reader continues to the next item", float, 0, 0.999999
+    "p", 0.5, "probability that the reader continues to the next item", float, 0, 0.999999
 )
 _measure = partial(Definition, family="relevance", low=0, high=1)
 
@@ -160,8 +160,7 @@ GRADED = (
     ),
     _measure(
         name="ERR",
-        summary="Expected reciprocal rank: how soon a reader stops who is satisfied by what they "
-        "read.",
+        summary="Expected reciprocal rank: how soon a reader is satisfied and stops.",
         formula="Σ s(i)/i Π (1 - s(j)) over the j before i, s(i) = (2^g(i) - 1) / 2^top, of grade "
         "g(i)",
         compute=_err,
@@ -173,7 +172,7 @@ GRADED = (
             Parameter(
                 "top",
                 4.0,
-                "the highest grade that there can be; a higher one counts as it",
+                "the highest possible grade; a higher one counts as it",
                 float,
                 1e-9,
                 60,

@@ -1,4 +1,4 @@
-"""Measures of lists of options, which are aware of their length (Atanasova et al. 2019)."""
+"""Length-aware measures of option lists (Atanasova et al. 2019)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def _gain(hits: Hits) -> NDArray[np.float64]:
-    """The gain of the terminal item: the share of relevant items that the list has."""
+    """The gain of the terminal item: recall."""
     return hits.found / np.maximum(hits.relevant, 1)
 
 
@@ -53,7 +53,7 @@ def _ndcgl(lists: Lists, rel: float) -> Outcome:
     hits = lists.hits(rel)
     gained = hits.sum(hits.places.mean(1 / discount_divisor(lists.run)))
     score = gained + _gain(hits) / np.log2(lists.run.sizes + 2)
-    # All relevant items, and then the terminal one, whose gain is 1.
+    # All relevant items, then the terminal one with gain 1.
     most = int(hits.relevant.max(initial=0)) + 1
     ideal = np.cumsum(1 / np.log2(np.arange(most) + 2))[hits.relevant]
     return of_relevant(hits, score / ideal)
@@ -153,7 +153,7 @@ LENGTH_AWARE = (
         notes=f"{_SEVERAL} Also where the list is longer than max_length, unless m is given.",
         parameters=(
             GRADE,
-            Parameter("max_length", 5, "N, how many options a list can have", least=1),
+            Parameter("max_length", 5, "N, greatest length of a list", least=1),
             Parameter("m", None, "the weight of the order, instead of that from N", float, 0),
         ),
         aliases=("ordered_length_aware_recall",),

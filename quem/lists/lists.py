@@ -1,4 +1,4 @@
-"""Lists and their ground truth as arrays: what every measure is computed from."""
+"""Lists and their ground truth as arrays, the input of every measure."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LARGEST_OF_32_BITS = float(np.finfo(np.float32).max)
 
 
 def check_ties(ties: str) -> None:
-    """Refuse a word that names no order of ties."""
+    """Refuse an unknown order of ties."""
     if ties in TIES:
         return
     now = f"; {ties!r} is now {_FORMER[ties]!r}" if ties in _FORMER else ""
@@ -36,10 +36,10 @@ def check_ties(ties: str) -> None:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of items, read when they are asked for."""
+    """The names of items, read lazily."""
 
-    at: NDArray[np.integer[Any]]  # of shape (n,): the place of each item in what was read
-    read: Callable[[NDArray[np.integer[Any]]], Sequence[Hashable]]  # the names at places
+    at: NDArray[np.integer[Any]]  # of shape (n,): index of each item in the input
+    read: Callable[[NDArray[np.integer[Any]]], Sequence[Hashable]]  # names at indices
 
     def only(self, which: NDArray[Any] | slice) -> Names:
         """The names of some items."""
@@ -52,14 +52,14 @@ class Names:
 
 @dataclass(frozen=True)
 class Hits:
-    """The relevant items that the lists hold, list by list, in the order of the lists."""
+    """The relevant items in the lists, in list order."""
 
-    # Of shape (h,): the list of each, and its place there, from 1
+    # Of shape (h,): the list of each, and its position there, from 1
     query: NDArray[np.intp]
     position: NDArray[np.intp]
-    places: Places  # the positions between which each is; see `Lists.places`
-    nth: NDArray[np.intp]  # of shape (h,): how many the list holds up to here, this one included
-    # Of shape (q,): how many relevant items each list holds, and how many there are
+    places: Places  # possible positions of each; see `Lists.places`
+    nth: NDArray[np.intp]  # of shape (h,): number of hits in the list up to this one
+    # Of shape (q,): the number of relevant items in each list, and in its ground truth
     found: NDArray[np.intp]
     relevant: NDArray[np.intp]
 
@@ -69,7 +69,7 @@ class Hits:
 
     @cached_property
     def tied(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """How many relevant items are before the tie of each, and in it, shape (h,)."""
+        """The number of relevant items before the tie of each hit, and in it, shape (h,)."""
         new = np.ones(len(self.query), dtype=bool)
         new[1:] = (self.query[1:] != self.query[:-1]) | np.diff(self.places.first).astype(bool)
         tie = np.cumsum(new) - 1
@@ -78,24 +78,24 @@ class Hits:
 
 @dataclass(eq=False, repr=False)
 class Lists:
-    """The lists of all queries beside their ground truth.
+    """The lists of all queries with their ground truth.
 
     Items are in flat arrays, list after list, best first.
     """
 
-    run: Ragged  # how many items the list of each query has
-    truth: Ragged  # and its ground truth
+    run: Ragged  # length of each query's list
+    truth: Ragged  # length of its ground truth
     score: NDArray[np.float64]  # of shape (n,)
-    # Of shape (n,): where the ground truth has each listed item; -1 for an unknown one
+    # Of shape (n,): index of each listed item in the ground truth; -1 if unknown
     found: NDArray[np.integer[Any]]
     true_value: NDArray[np.float64]  # of shape (m,): grades or similarities
-    true_relevance: NDArray[np.float64]  # of shape (m,): what decides if an item is relevant
-    queries: Sequence[Hashable]  # their names, for messages
-    # Of shape (q,): whether the scores of a list mean anything; else only the order does
+    true_relevance: NDArray[np.float64]  # of shape (m,): grades that decide relevance
+    queries: Sequence[Hashable]  # names, for messages
+    # Of shape (q,): whether the scores of a list are given, and not only its order
     scored: NDArray[np.bool_]
-    all_orders: bool  # whether measures give their mean over all orders of equal items
-    names: Names | None = None  # of what is listed
-    true_names: Names | None = None  # of what the ground truth has
+    all_orders: bool  # whether measures are averaged over all orders of tied items
+    names: Names | None = None  # of listed items
+    true_names: Names | None = None  # of items in the ground truth
     _cache: dict[Hashable, Any] = field(default_factory=dict, init=False)
 
     @classmethod
@@ -139,10 +139,10 @@ class Lists:
         )
 
     def __len__(self) -> int:
-        """Count the queries."""
+        """Number of queries."""
         return len(self.truth)
 
-    # What was retrieved
+    # The lists
 
     @cached_property
     def value(self) -> NDArray[np.float64]:
@@ -151,26 +151,26 @@ class Lists:
 
     @cached_property
     def relevance(self) -> NDArray[np.float64]:
-        """The grade that decides whether an item of the lists is relevant; NaN if unknown."""
+        """The grade that decides the relevance of each listed item; NaN if unknown."""
         if self.true_relevance is self.true_value:
             return self.value
         return self._of_found(self.true_relevance, np.nan)
 
     @cached_property
     def known(self) -> NDArray[np.bool_]:
-        """Whether the ground truth has each item of the lists, shape (n,)."""
+        """Whether the ground truth has each listed item, shape (n,)."""
         return self.found >= 0
 
     @cached_property
     def true_position(self) -> NDArray[np.intp]:
-        """The place of each listed item in the ground truth, from 1; 0 for an unknown one, (n,)."""
+        """The position of each listed item in the ground truth, from 1; 0 if unknown, (n,)."""
         return self._of_found(self.truth.position, 0)
 
     @cached_property
     def places(self) -> Places:
-        """Between which positions each item of the lists is.
+        """The possible positions of each listed item.
 
-        Its position, unless the measures are to give their mean over all orders of equal items.
+        A single position, unless measures are averaged over all orders of tied items.
         """
         if not self.all_orders:
             return Places(self.run.position, self.run.position)
@@ -178,18 +178,18 @@ class Lists:
 
     @cached_property
     def true_places(self) -> Places:
-        """The same in the ground truth, for each item of the lists; 0 for an unknown one."""
+        """The same in the ground truth, for each listed item; 0 if unknown."""
         if not self.all_orders:
             return Places(self.true_position, self.true_position)
         places = tied_places(self.truth, self.true_value)
         return Places(self._of_found(places.first, 0), self._of_found(places.last, 0))
 
     def _of_found(self, values: NDArray[Any], unknown: float) -> NDArray[Any]:
-        # The last cell is what -1 stands for.
+        # The last cell is for index -1.
         found: NDArray[Any] = np.append(values, values.dtype.type(unknown))[self.found]
         return found
 
-    # What should have been retrieved
+    # The ground truth
 
     def hits(self, least: float = 1) -> Hits:
         """The relevant items."""
@@ -205,7 +205,7 @@ class Lists:
         return Hits(query, self.run.position[at], self.places.only(at), nth, counts, relevant)
 
     def once(self, key: Hashable, make: Callable[[], _Value]) -> _Value:
-        """Make something that several measures need, when the first of them asks for it."""
+        """Compute a value that several measures share, once."""
         if key not in self._cache:
             self._cache[key] = make()
         return cast("_Value", self._cache[key])
@@ -213,7 +213,7 @@ class Lists:
     # Other lists of the same items
 
     def part(self, queries: slice) -> Lists:
-        """The lists of some queries that follow each other."""
+        """The lists of consecutive queries."""
         own, true = self.run.cells(queries), self.truth.cells(queries)
         found, value = self.found[own], self.true_value[true]
         of_value = self.true_relevance is self.true_value
@@ -232,7 +232,7 @@ class Lists:
         )
 
     def judged(self) -> Lists:
-        """The lists without the items that nobody judged: unknown, or of a grade below 0."""
+        """The lists without unjudged items: unknown, or of a grade below 0."""
         return self.once("judged", lambda: self._only(np.flatnonzero(self.value >= 0)))
 
     def untied(self, *, relevant_first: bool, by: NDArray[np.float64] | None = None) -> Lists:
@@ -253,7 +253,7 @@ class Lists:
     def of_query(
         self, query: int
     ) -> tuple[list[Hashable], list[float] | None, dict[Hashable, float]]:
-        """The items of a list, their scores if they mean anything, and its ground truth."""
+        """The items of a list, their scores if given, and its ground truth."""
         if self.names is None or self.true_names is None:
             raise ValueError("lists without names")
         own, true = self.run.cells(query), self.truth.cells(query)
@@ -263,7 +263,7 @@ class Lists:
 
 
 def in_32_bits(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores as trec_eval holds them."""
+    """Scores in single precision, as in trec_eval."""
     limited = np.clip(score, -_LARGEST_OF_32_BITS, _LARGEST_OF_32_BITS)
     return limited.astype(np.float32).astype(np.float64)
 
@@ -271,10 +271,10 @@ def in_32_bits(score: NDArray[np.float64]) -> NDArray[np.float64]:
 def best_first(
     rows: Ragged, score: NDArray[np.float64], ties: Ties, names: Names
 ) -> NDArray[np.intp] | None:
-    """The order of items by score, the highest first; None where they are in it."""
+    """The order of items by decreasing score; None if they are in it."""
     by_id = ties == "trec"
     if not (by_id or rows.ascends(score)):
-        # As retrievers give their lists.
+        # As most retrievers return them.
         return None
     order, tied = rows.argsort(-score)
     if tied and by_id:
@@ -310,7 +310,7 @@ def _names_in(
 def _places(
     run: list[dict[Hashable, float]], truth: list[dict[Hashable, float]], rows: Ragged
 ) -> NDArray[np.intp]:
-    """Where the ground truths, one after another, have each listed item; -1 if nowhere."""
+    """The index of each listed item in the concatenated ground truths; -1 if unknown."""
     places = (
         map(dict(zip(true, range(start, start + len(true)), strict=True)).get, listed, repeat(-1))
         for start, true, listed in zip(rows.starts.tolist(), truth, run, strict=True)
@@ -323,7 +323,7 @@ def _read(
     truth: list[dict[Hashable, float]],
     queries: Sequence[Hashable],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Read scores and true values; it is quickest to read each query in one go."""
+    """Read scores and true values, each query in one go for speed."""
     try:
         read = [
             np.frombuffer(b"".join([_struct(len(items)).pack(*items.values()) for items in lists]))
@@ -350,7 +350,7 @@ def _refuse(
 def _no_numbers(
     lists: list[dict[Hashable, float]], queries: Sequence[Hashable], what: str
 ) -> Iterable[str]:
-    """Name every query with a score that is none; its first such item."""
+    """Every query with a score that is not a number, with its first such item."""
     for query, items in zip(queries, lists, strict=True):
         for item, value in items.items():
             if not _is_number(value):
@@ -363,7 +363,7 @@ def _no_numbers(
 
 @cache
 def _struct(length: int) -> struct.Struct:
-    """What packs numbers as an array holds them, quicker than NumPy reads them one by one."""
+    """A packer of numbers into arrays, faster than NumPy's conversion one by one."""
     return struct.Struct(f"{length}d")
 
 

@@ -1,4 +1,4 @@
-"""What a measure is: a definition with parameters, and a measure with their values."""
+"""Measures: definitions with parameters, and their values."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from quem.lists.lists import Lists
 
 Value = int | float | str | None
-# The scores of the queries, and for each way to be undefined: where, and the reason.
+# The scores of the queries, and for each reason of undefined scores: where, and the reason.
 Outcome = tuple["NDArray[np.float64]", tuple[tuple["NDArray[np.bool_]", str], ...]]
-# What the name of a measure of the user starts with where quem has one of the same name.
+# Prefix of a custom measure with the name of a built-in one.
 OWN = "own."
 
 
@@ -29,16 +29,16 @@ class Parameter:
     """A parameter of a measure."""
 
     name: str
-    default: Value  # None where the measure does without it
+    default: Value  # None where optional
     meaning: str  # a phrase
     kind: type[int | float | str] = int
-    # The bounds of a number, inclusive
+    # Inclusive bounds of a number
     least: float = -math.inf
     most: float = math.inf
-    choices: tuple[str, ...] = ()  # what a word can be
+    choices: tuple[str, ...] = ()  # allowed words
 
     def read(self, argument: object) -> Value:
-        """Check a value, which may be spelled as text."""
+        """Parse and check a value."""
         if argument is None:
             return self.default
         noun = "the cutoff" if self.name == TOP.name else self.name
@@ -67,7 +67,7 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """What the parameter can be, in words."""
+        """The allowed values in words."""
         if self.choices:
             return " or ".join(self.choices)
         noun = "a whole number" if self.kind is int else "a number"
@@ -76,13 +76,13 @@ class Parameter:
         return f"{noun} of at least {self.least:g}" if math.isfinite(self.least) else noun
 
 
-TOP = Parameter("k", None, "how many of the best items are looked at; all by default", least=1)
-GRADE = Parameter("rel", 1.0, "from which grade on an item is relevant", kind=float)
+TOP = Parameter("k", None, "number of best items that count; all by default", least=1)
+GRADE = Parameter("rel", 1.0, "lowest relevant grade", kind=float)
 _SKIP = "skip"
 UNJUDGED_ITEMS = Parameter(
     "unjudged",
     "count",
-    "whether items that nobody judged hold their positions, or are taken out of the list first",
+    "whether unjudged items keep their positions, or are removed first",
     kind=str,
     choices=("count", _SKIP),
 )
@@ -90,29 +90,29 @@ UNJUDGED_ITEMS = Parameter(
 
 @dataclass(frozen=True, kw_only=True)
 class Definition:
-    """A measure as the literature defines it, or its user, without values for its parameters."""
+    """A measure without values for its parameters."""
 
     name: str  # letters, digits, and _
-    summary: str  # what it says about a list, in one sentence
-    # Takes `Lists` and the parameters, and scores all lists at once: gives a score of each list,
-    # and where and why there is none.
+    summary: str  # one sentence
+    # Takes `Lists` and the parameters, and scores all lists at once: returns a score of each list,
+    # and where and why scores are undefined.
     compute: Callable[..., Outcome] = field(repr=False)
-    family: str = "own"  # what is scored: retrieval, relevance, options, dialogue, own
-    formula: str = ""  # the definition, in plain text
+    family: str = "own"  # retrieval, relevance, options, dialogue, own
+    formula: str = ""  # in plain text
     low: float = -math.inf
     high: float = math.inf
     better: str = "higher"  # or lower
-    # What of the ground truth it uses: the place of each item there, which has none where grades
-    # are equal; the grades themselves; or an order in which equal grades are ties.
+    # The part of the ground truth that it uses: positions, undefined for equal grades; grades; or
+    # an order in which equal grades are ties.
     truth: Literal["order", "grades", "both"] = "grades"
-    ties: str = ""  # what happens where scores are equal
-    notes: str = ""  # what happens to short lists and unknown items, and when there is no score
+    ties: str = ""  # treatment of equal scores
+    notes: str = ""  # short lists, unknown items, and undefined scores
     citation: str = ""
     parameters: tuple[Parameter, ...] = ()
-    aliases: tuple[str, ...] = ()  # other names, in lower case
+    aliases: tuple[str, ...] = ()  # in lower case
 
     def __post_init__(self) -> None:
-        """Refuse what the first use would stumble over."""
+        """Refuse definitions that would fail at first use."""
         mistakes = []
         if not re.fullmatch(r"\w+", self.name.removeprefix(OWN)):
             mistakes.append(
@@ -134,7 +134,7 @@ class Definition:
         return any(parameter.name == name for parameter in self.parameters)
 
     def with_values(self, arguments: Mapping[str, object], spelled: str = "") -> Measure:
-        """Give values to the parameters; others have their defaults."""
+        """Set parameters; others have their defaults."""
         mistakes = [self._no_parameter(name) for name in arguments if not self.takes(name)]
         values: dict[str, Value] = {}
         for parameter in self.parameters:
@@ -149,7 +149,7 @@ class Definition:
     def _no_parameter(self, name: str) -> str:
         if name == TOP.name:
             return f"{self.name} has no cutoff"
-        # What all measures of relevance have is not named.
+        # Parameters of all relevance measures are not listed.
         names = sorted({parameter.name for parameter in self.parameters} - {UNJUDGED_ITEMS.name})
         has = ", ".join(names) or "none"
         return f"{name!r} is not a parameter of {self.name}; it has {has}"
@@ -164,12 +164,12 @@ class Measure:
 
     @property
     def name(self) -> str:
-        """As it is spelled: the name, parameters other than their defaults, and k: ``AP@10``."""
+        """The canonical spelling: name, parameters that are not defaults, and k: ``AP@10``."""
         return self._spelled(always="")
 
     @property
     def heading(self) -> str:
-        """The name, with p also where it is the default, which differs from tool to tool."""
+        """The name, with p even if default, since defaults differ between tools."""
         return self._spelled(always="p" if self.definition.name == "RBP" else "")
 
     def _spelled(self, always: str) -> str:
@@ -189,17 +189,17 @@ class Measure:
 
     @property
     def better(self) -> str:
-        """Which scores are better: higher or lower."""
+        """The better direction of scores: higher or lower."""
         return self.definition.better
 
     @property
     def needs_order(self) -> bool:
-        """Whether the ground truth has to say which of any two items is the better one."""
+        """Whether the ground truth has to order all pairs of items."""
         return self.definition.truth == "order"
 
     @property
     def depth(self) -> int | None:
-        """How many of the best items of a list it looks at; None for all of them."""
+        """The number of best items that it reads; None for all."""
         values = dict(self.values)
         k = values.get("k")
         return k if isinstance(k, int) and values.get(UNJUDGED_ITEMS.name) != _SKIP else None
@@ -218,7 +218,7 @@ ATANASOVA = (
     "Multiple-Option Lists in Chatbots and Mobile Search, SIGIR"
 )
 UNORDERED = "The order does not matter."
-# Why there is no score.
+# Reasons of undefined scores.
 EMPTY_LIST = "the list is empty"
 EMPTY_TRUTH = "the ground truth is empty"
 FEW_COMMON = "list and ground truth have fewer than two items in common"

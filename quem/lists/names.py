@@ -1,4 +1,4 @@
-"""How measures are spelled: each usual spelling of a measure leads to the same one."""
+"""Spellings of measures, all mapped to the same measure."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from quem.lists.measure import OWN, Definition, Measure
 from quem.lists.own import CALL, define
 from quem.lists.registry import DEFINITIONS, is_own
 
-# A measure: its spelling, itself, its definition, an object of ir_measures, or a function of the
-# user that scores a list.
+# A measure: its spelling, itself, its definition, an object of ir_measures, or a custom function
+# that scores a list.
 Chosen: TypeAlias = str | Measure | Definition | Callable[..., object]
 
 _NAMES = {
@@ -22,13 +22,13 @@ _NAMES = {
     for entry in DEFINITIONS.values()
     for alias in (entry.name.casefold(), *entry.aliases)
 }
-# Names that stand for a measure with values.
+# Names of measures with parameters.
 _WITH_VALUES = {
     "ndcg_burges": ("ndcg", {"gain": "exponential"}),
     "ndcg_exp": ("ndcg", {"gain": "exponential"}),
     "completeness_listed": ("completeness", {"of": "listed"}),
 }
-# Measures of other tools that are none here, by how their names start, and why.
+# Measures of other tools without a counterpart, by prefix, with the reason.
 _REFUSED = {
     **dict.fromkeys(("alpha_", "err_ia", "nerr_ia", "nrbp", "nnrbp"), "is a measure of diversity"),
     **dict.fromkeys(("ap_ia", "p_ia", "strec"), "is a measure of diversity"),
@@ -56,7 +56,7 @@ _OTHER_ACCURACY = "of ir_measures says how often relevant items are before other
 def measure(
     spelling: Chosen, own: Mapping[str, Definition] | None = None, /, **values: object
 ) -> Measure:
-    """Find a measure, with values for its parameters.
+    """Find a measure with values for its parameters.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def measure(
 def measures(
     spelled: Chosen | Iterable[Chosen], own: Mapping[str, Definition] | None = None, /
 ) -> tuple[Measure, ...]:
-    """Find several measures, each once, however often and in which ways it is spelled.
+    """Find several measures, without duplicates in different spellings.
 
     Parameters
     ----------
@@ -140,7 +140,7 @@ def measures(
 def definition(
     name: str, own: Mapping[str, Definition] | None = None, spelling: str = ""
 ) -> tuple[Definition, Mapping[str, object]]:
-    """Find a measure by its name, in whatever case, with the values that the name implies."""
+    """Find a measure by its name, regardless of case, with the values that the name implies."""
     folded = name.casefold().replace("-", "_")
     users = {key.casefold().removeprefix(OWN): entry for key, entry in (own or {}).items()}
     preset: Mapping[str, object] = {}
@@ -160,7 +160,7 @@ def definition(
 
 
 def split_spelling(text: str) -> tuple[str, dict[str, str]] | None:
-    """Split ``name(parameter=value, ...)@k``, or what others write for it, into its parts."""
+    """Split ``name(parameter=value, ...)@k``, or another tool's spelling, into its parts."""
     text, values = _as_others_write(text.strip())
     match = _SPELLED.fullmatch(text)
     if match is None:
@@ -179,7 +179,7 @@ def split_spelling(text: str) -> tuple[str, dict[str, str]] | None:
 
 
 def _as_others_write(text: str) -> tuple[str, dict[str, str]]:
-    """Take what trec_eval and ranx put behind a name: ``ndcg_cut_10``, ``rbp.95``, ``map-l2``."""
+    """The suffixes of trec_eval and ranx: ``ndcg_cut_10``, ``rbp.95``, ``map-l2``."""
     values = {}
     if level := re.search(r"-l(\d+)(?=@|$)", text):
         text, values["rel"] = text[: level.start()] + text[level.end() :], level[1]
@@ -211,7 +211,7 @@ def _of_ir_measures(given: Any, values: Mapping[str, object]) -> Measure:  # noq
 
 
 def _own_name(one: Definition) -> Definition:
-    """A measure of the user that has a name of ours gets a prefix, and ours keeps the name."""
+    """Prefix a custom measure that has the name of a built-in one."""
     folded = one.name.casefold()
     if is_own(one) and (folded in _NAMES or folded in _WITH_VALUES):
         return replace(one, name=f"{OWN}{one.name}")
@@ -227,7 +227,7 @@ def own_definition(
     high: float | None = None,
     citation: str = "",
 ) -> Definition:
-    """Make a measure of what a study names: a function, or a definition."""
+    """The definition of a measure that a study names: a function or a definition."""
     if isinstance(target, type) or not (callable(target) or isinstance(target, Definition)):
         raise QuemError(f"is not a measure; name a {CALL} or a quem.lists.Definition")
     found = target if isinstance(target, Definition) else define(target, name=name)
@@ -237,13 +237,13 @@ def own_definition(
 
 
 def describe_own(measures: Iterable[Measure]) -> list[str]:
-    """Say of each measure that is the user's what it is, and where it is from."""
+    """A description of each custom measure, with its source."""
     own = dict.fromkeys(one.definition for one in measures if is_own(one.definition))
     return [f"{one.name}: {one.summary.rstrip('.')} ({one.citation})." for one in own]
 
 
 def named(settings: Mapping[str, object]) -> tuple[dict[str, object], dict[str, Definition]]:
-    """Name the measures that are objects in settings, such as functions of the user."""
+    """Names of the measures that are objects in settings, such as custom functions."""
     own: dict[str, Definition] = {}
     mistakes: list[Mistake | str] = []
 

@@ -1,4 +1,4 @@
-"""Measures of the user: a function that scores one list, made into a definition."""
+"""Custom measures: a function that scores one list, made into a definition."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Lists
 
-# Orders of equal items that are scored at most; more than that are a sample of them.
+# Greatest number of enumerated orders of tied items; beyond, they are sampled.
 _MOST_ORDERS = 120
 _NO_VALUE = "the function gives no value"
 CALL = "function(items, truth)"
@@ -94,11 +94,11 @@ def define(
 def _parameters(
     function: Callable[..., object], name: str
 ) -> tuple[frozenset[str], tuple[Parameter, ...]]:
-    """What a function takes besides list and ground truth, and the parameters of the measure."""
+    """The function's arguments besides list and ground truth, and the measure's parameters."""
     try:
         signature = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        # Some that are written in C do not say.
+        # Some functions in C have no signature.
         return frozenset(), (TOP,)
     by_place = [p for p in signature if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if len(by_place) < 2 and not any(p.kind is p.VAR_POSITIONAL for p in signature):  # noqa: PLR2004
@@ -135,7 +135,7 @@ class _ListByList:
 
     function: Callable[..., object]
     name: str
-    takes: frozenset[str]  # what the function takes besides list and ground truth
+    takes: frozenset[str]  # arguments of the function besides list and ground truth
 
     def __call__(self, lists: Lists, **values: object) -> Outcome:
         """Score all lists; see `Definition`."""
@@ -145,7 +145,7 @@ class _ListByList:
         return scores, ((np.isnan(scores), _NO_VALUE),)
 
     def _score(self, lists: Lists, query: int, values: dict[str, object]) -> float:
-        """The score of one list: the mean over the orders of its ties, where all count."""
+        """The score of one list: with expected ties, the mean over their orders."""
         items, numbers, truth = lists.of_query(query)
         given = {name: value for name, value in values.items() if name != "k" or "k" in self.takes}
         k = values["k"]
@@ -181,9 +181,9 @@ def _number(output: object, place: str) -> float:
 
 
 def _orders(lists: Lists, query: int, looked_at: int) -> Iterator[list[int]]:
-    """The orders of the items of a list, as places; ties behind those looked at keep theirs."""
+    """The orders of the items of a list; ties beyond the cutoff keep theirs."""
     start, n = int(lists.run.starts[query]), int(lists.run.sizes[query])
-    # Without ties in every order, each item begins at a place of its own.
+    # Without ties, each item has a position of its own.
     first = lists.places.first[start : start + n].tolist()
     groups = [[at for at, _ in tied] for _, tied in groupby(enumerate(first), key=itemgetter(1))]
     head = [group for group in groups if group[0] < looked_at]
@@ -192,7 +192,7 @@ def _orders(lists: Lists, query: int, looked_at: int) -> Iterator[list[int]]:
         for parts in product(*map(permutations, head)):
             yield [at for part in parts for at in part] + tail
         return
-    # The same for each list by itself, whatever else is scored.
+    # The same for each list, whatever else is scored.
     rng = np.random.default_rng(0)
     for _ in range(_MOST_ORDERS):
         yield [at for group in head for at in rng.permutation(group).tolist()] + tail

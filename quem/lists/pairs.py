@@ -1,4 +1,4 @@
-"""Pairs of items: how many the list orders as the ground truth does, and how many otherwise."""
+"""Pairs of items: concordant, discordant, and tied."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def ascents(rows: Ragged, codes: NDArray[np.intp]) -> Integers:
-    """Count the pairs of each row whose first cell is less than the second: n log n.
+    """The number of pairs of each row whose first cell is less than the second, in n log n.
 
     They are counted by the highest bit in which the two cells differ. At each bit, cells that
     agree in all higher bits form a group in which they keep their first order. A cell with the
@@ -64,13 +64,13 @@ def _lengths(values: NDArray[np.intp]) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """How many pairs of items each query has, of shape (q,)."""
+    """Counts of pairs of items per query, of shape (q,)."""
 
-    concordant: Integers  # those that list and ground truth order alike
-    discordant: Integers  # and those that they order otherwise
+    concordant: Integers  # list and ground truth agree
+    discordant: Integers  # they disagree
     listed: Integers  # pairs of common items
-    listed_untied: Integers  # those of them that the ground truth orders
-    untied_in_list: Integers  # and those that the list orders
+    listed_untied: Integers  # those that the ground truth orders
+    untied_in_list: Integers  # those that the list orders
     untied: Integers  # all pairs that the ground truth orders
 
 
@@ -79,13 +79,13 @@ def _pairs(lists: Lists) -> _Pairs:
 
 
 def _count(lists: Lists) -> _Pairs:
-    """Count as Knight (1966) does: pairs that are tied somewhere, and discordant ones."""
+    """Count tied and discordant pairs by Knight's algorithm (1966)."""
     rows, score, value = lists.run, lists.score, lists.value
     if not lists.known.all():
         rows, score, value = rows.only(lists.known), score[lists.known], value[lists.known]
     code, in_truth = _codes(rows, value)
     whole = _choose_two(rows.sizes)
-    # Within a tie of the list the best stand first, so that no pair of it looks discordant.
+    # Within a tie of the list the best come first, so that no pair of it counts as discordant.
     list_tie = rows.ties(score)
     key = (list_tie * (int(rows.sizes.max(initial=0)) + 1) - code).astype(np.float64)
     within, _ = rows.argsort(key)
@@ -104,7 +104,7 @@ def _count(lists: Lists) -> _Pairs:
 
 
 def _codes(rows: Ragged, values: NDArray[np.float64]) -> tuple[NDArray[np.intp], Integers]:
-    """Number the values of each row from 0 for the least, and count its pairs of equal ones."""
+    """Dense ranks of each row from 0 for the least, and its number of tied pairs."""
     order, _ = rows.argsort(values)
     tie = rows.ties(values[order])
     first = np.zeros(len(rows), dtype=np.intp)
@@ -115,8 +115,8 @@ def _codes(rows: Ragged, values: NDArray[np.float64]) -> tuple[NDArray[np.intp],
 
 
 def _tied(rows: Ragged, tie: NDArray[np.intp]) -> Integers:
-    """How many pairs of each row are tied, given the number of each sorted cell's tie."""
-    # All cells of a tie are in one row; each shares in its pairs.
+    """Tied pairs of each row, by the tie number of each sorted cell."""
+    # All cells of a tie are in one row; each has a share of its pairs.
     share = (np.bincount(tie)[tie] - 1) / 2 if len(tie) else np.zeros(0)
     return np.rint(rows.sum(share)).astype(np.int64)
 
@@ -151,7 +151,7 @@ def _kendall(lists: Lists, variant: str) -> Outcome:
     excess = pairs.concordant - pairs.discordant
     if variant == "a":
         return excess / np.maximum(pairs.listed, 1), ((pairs.listed == 0, FEW_COMMON),)
-    # The product of square roots, as of integers it could overflow.
+    # A product of square roots, since one of integers could overflow.
     root = np.sqrt(pairs.untied_in_list) * np.sqrt(pairs.listed_untied)
     return excess / np.where(root > 0, root, 1), (
         (pairs.listed == 0, FEW_COMMON),
@@ -170,7 +170,7 @@ _measure = partial(Definition, family="retrieval", low=-1, high=1, truth="both")
 PAIRS = (
     _measure(
         name="correctness",
-        summary="Of the pairs that both order, how many more the list orders rightly than wrongly.",
+        summary="Concordant minus discordant pairs, as a share of the pairs that both order.",
         formula="(C - D) / (C + D), with C concordant and D discordant pairs",
         compute=_correctness,
         ties="A pair that is tied in list or ground truth is neither concordant nor discordant.",
@@ -179,7 +179,7 @@ PAIRS = (
     ),
     _measure(
         name="completeness",
-        summary="The share of the pairs which the ground truth orders that the list orders too.",
+        summary="The share of the ground truth's ordered pairs that the list orders, too.",
         formula="(C + D) / pairs that are not tied in the ground truth",
         compute=_completeness,
         low=0,
@@ -191,7 +191,7 @@ PAIRS = (
             Parameter(
                 "of",
                 "all",
-                "of which pairs: all that the ground truth orders, or those that are listed",
+                "pairs that count: all that the ground truth orders, or the listed ones",
                 kind=str,
                 choices=("all", "listed"),
             ),

@@ -1,4 +1,4 @@
-"""What a measure of option lists should promise, checked on all lists there are."""
+"""Properties of measures of option lists, checked on all short lists."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from quem.lists.measure import Measure
     from quem.lists.names import Chosen
 
-# Scores that differ by less are equal: they differ by rounding.
+# Smaller differences are rounding errors.
 _SAME = 1e-12
 
 
 @dataclass(frozen=True)
 class Counterexample:
-    """Two lists of which the measure does not prefer the better one."""
+    """Two lists whose better one the measure does not prefer."""
 
-    # c stands for the correct option, w for a wrong one
+    # c is the correct option, w a wrong one
     better: str
     worse: str
     better_score: float
@@ -47,11 +47,11 @@ class Property:
 
     name: str
     promise: str  # which of two lists should score better
-    counterexample: Counterexample | None  # of the shortest lists there are; None if it has it
+    counterexample: Counterexample | None  # of the shortest lists; None if it holds
 
     @property
     def holds(self) -> bool:
-        """Whether the measure has it."""
+        """Whether the property holds."""
         return self.counterexample is None
 
 
@@ -66,12 +66,12 @@ class Properties:
     priority: Property
 
     def __iter__(self) -> Iterator[Property]:
-        """The three, in this order."""
+        """The three in this order."""
         return iter((self.correctness, self.confidence, self.priority))
 
 
 def option_lists(max_length: int) -> list[str]:
-    """List all lists of options: c is the correct one, w a wrong one."""
+    """All lists of options: c is the correct one, w a wrong one."""
     return [
         "w" * before + "c" + "w" * (length - before - 1) if before < length else "w" * length
         for length in range(1, max_length + 1)
@@ -117,7 +117,7 @@ def properties(by: Chosen, max_length: int = 5) -> Properties:
     place = np.array([kind.find("c") for kind in lists])
 
     def check(name: str, promise: str, better: NDArray[np.bool_]) -> Property:
-        """Find the shortest pair whose first list should be better, and is not."""
+        """The shortest pair whose first list should be better, and is not."""
         pairs = np.argwhere(better & (gain[:, np.newaxis] - gain <= _SAME))
         if not len(pairs):
             return Property(name, promise, None)

@@ -1,6 +1,6 @@
-"""Rows of different lengths in flat arrays, and what is done to all rows at once.
+"""Rows of different lengths in flat arrays, with operations on all rows at once.
 
-An item is at one position of its row or, tied, at any of several.
+An item has one position in its row or, tied, several possible ones.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-# Cells that are computed on at once: they stay in the processor's cache, and memory does not grow.
+# Cells per block: they fit into the processor's cache, and memory stays bounded.
 _AT_ONCE = 1 << 17
 
 
@@ -28,17 +28,17 @@ class Ragged:
         self.sizes = sizes
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Number of rows."""
         return len(self.sizes)
 
     @cached_property
     def total(self) -> int:
-        """The number of cells."""
+        """Number of cells."""
         return int(self.sizes.sum())
 
     @cached_property
     def starts(self) -> NDArray[np.intp]:
-        """Where each row starts in a flat array."""
+        """The start of each row in a flat array."""
         return np.cumsum(self.sizes) - self.sizes
 
     @cached_property
@@ -48,27 +48,27 @@ class Ragged:
 
     @cached_property
     def position(self) -> NDArray[np.intp]:
-        """The place of each cell in its row, from 1."""
+        """The position of each cell in its row, from 1."""
         return np.arange(1, self.total + 1, dtype=np.intp) - np.repeat(self.starts, self.sizes)
 
     def cells(self, rows: slice | int) -> slice:
-        """Where the cells are of a row, or of rows that follow each other."""
+        """The slice of a row or of consecutive rows."""
         first, last = (rows, rows) if isinstance(rows, int) else (rows.start, rows.stop - 1)
         return slice(int(self.starts[first]), int(self.starts[last] + self.sizes[last]))
 
     def parts(self) -> Iterator[slice]:
-        """Rows that follow each other, as many at a time as have not too many cells."""
+        """Consecutive rows in parts of bounded size."""
         ends = np.searchsorted(np.cumsum(self.sizes), np.arange(_AT_ONCE, self.total, _AT_ONCE)) + 1
         for start, end in pairwise(sorted({0, *ends.tolist(), len(self)})):
             yield slice(start, end)
 
     @cached_property
     def _width(self) -> int:
-        """The length of all rows where it is the same, else 0."""
+        """The common length of all rows, else 0."""
         return int(self.sizes[0]) if len(self) and np.ptp(self.sizes) == 0 else 0
 
     def only(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Ragged:
-        """The rows with only some of their cells."""
+        """The rows restricted to some cells."""
         return Ragged(np.bincount(self.row[which], minlength=len(self)).astype(np.intp))
 
     def sum(self, values: NDArray[np.float64] | NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -86,14 +86,14 @@ class Ragged:
             yield rows, np.where(valid, self.starts[rows, np.newaxis] + cell, 0), valid
 
     def ascends(self, values: NDArray[np.float64]) -> bool:
-        """Say whether any cell is less than the next of its row."""
+        """Whether any cell is less than the next of its row."""
         up = values[1:] > values[:-1]
         inner = self.starts[(self.starts > 0) & (self.starts < self.total)]
         up[inner - 1] = False
         return bool(up.any())
 
     def argsort(self, values: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
-        """Sort each row in increasing order; equal cells stay in the order they have."""
+        """Sort each row in increasing order, stable."""
         if self._width:
             order, tied = _argsort(values.reshape(-1, self._width))
             return order.ravel(), tied
@@ -114,7 +114,7 @@ class Ragged:
         return np.cumsum(new) - 1
 
     def average_ranks(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rank each row from 1 for the least; equal cells share the mean of their ranks."""
+        """Rank each row from 1 for the least; ties have mid-ranks."""
         order, tied = self.argsort(values)
         ranks = np.empty(self.total)
         if not tied:
@@ -130,14 +130,14 @@ def sum_by(
     group: NDArray[np.intp], values: NDArray[np.float64] | NDArray[np.bool_], groups: int
 ) -> NDArray[np.float64]:
     """Sum values by group."""
-    # Without any values NumPy gives whole numbers.
+    # Without values NumPy returns integers.
     return np.bincount(group, weights=values, minlength=groups).astype(np.float64, copy=False)
 
 
 def _argsort(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
-    """Argsort each row, stable, into places in the flat array; say if any finite cells are equal.
+    """Stable argsort of each row as indices into the flat array; also whether finite cells tie.
 
-    Sorting is much quicker where it need not be stable, as is so without equal cells.
+    Unstable sorting is much quicker, and sufficient without ties.
     """
     starts = np.arange(0, rows.size, rows.shape[1] or 1)[:, np.newaxis]
     order = np.argsort(rows, axis=1) + starts
@@ -149,28 +149,28 @@ def _argsort(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], bool]:
 
 @dataclass(frozen=True)
 class Places:
-    """The positions between which each item is; every order of tied items is as likely."""
+    """The possible positions of each item; every order of tied items is equally likely."""
 
-    # Of shape (n,): from 1, inclusive; equal for an item whose position is known
+    # Of shape (n,): from 1, inclusive; equal for an item with one position
     first: NDArray[np.intp]
     last: NDArray[np.intp]
 
     @cached_property
     def size(self) -> NDArray[np.intp]:
-        """How many positions each item can have, shape (n,)."""
+        """The number of possible positions of each item, shape (n,)."""
         return self.last - self.first + 1
 
     def only(self, which: NDArray[np.bool_] | NDArray[np.intp]) -> Places:
-        """The places of some items."""
+        """The positions of some items."""
         return Places(self.first[which], self.last[which])
 
     def within(self, k: NDArray[np.intp] | int) -> NDArray[np.float64]:
-        """Give the chance that each item is among the best k, shape (n,)."""
+        """The probability that each item is among the best k, shape (n,)."""
         share: NDArray[np.float64] = np.clip(k - self.first + 1, 0, self.size) / self.size
         return share
 
     def mean(self, weight: NDArray[np.float64], k: int | None = None) -> NDArray[np.float64]:
-        """Average a weight of positions over those that each item can have."""
+        """The mean weight over the possible positions of each item."""
         up_to = self.last if k is None else np.minimum(self.last, k)
         known = np.where(self.first <= up_to, weight[self.first - 1], 0.0)
         if (self.size == 1).all():
@@ -182,10 +182,10 @@ class Places:
 
 
 def tied_places(rows: Ragged, ordered: NDArray[np.float64]) -> Places:
-    """Give the places of items that are tied where their values are equal."""
+    """The positions of items that tie where their values are equal."""
     tie = rows.ties(ordered)
     if not len(tie) or tie[-1] == len(tie) - 1:
-        # Nothing is tied.
+        # No ties.
         return Places(rows.position, rows.position)
     size = np.bincount(tie)
     start = np.cumsum(size) - size
@@ -194,7 +194,7 @@ def tied_places(rows: Ragged, ordered: NDArray[np.float64]) -> Places:
 
 
 def mean_gap(one: Places, other: Places) -> NDArray[np.float64]:
-    r"""Average :math:`|i - j|` over all positions i and j that items can have in two lists.
+    r"""The mean of :math:`|i - j|` over all possible positions i and j in two lists.
 
     With :math:`Q(t) = |t|(t^2 - 1)/6`, whose second difference is :math:`|t|`, the sum over
     i = a..b and j = c..d is Q(b - c + 1) - Q(a - c) - Q(b - d) + Q(a - d - 1).

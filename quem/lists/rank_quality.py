@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from quem.lists.lists import Lists
     from quem.lists.measure import Outcome
 
-# Distances that differ by less are the same: they come from sums in different orders.
+# Smaller differences are rounding errors: sums are taken in different orders.
 _DECIMALS = 9
 
 
@@ -26,7 +26,7 @@ def rank_weights(
     .. math:: w_i = v_{min} + (v_{max} - v_{min}) \left(\frac{i-(k-1)}{k-1}\right)^{2\lambda}
 
     from position 0. The power is even, so weights fall to the lowest at position k - 1 and rise
-    again beyond it. Where k is 1, which the formula divides by, each weight is the highest.
+    again beyond it. For k = 1, where the formula divides by 0, each weight is the highest.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def rank_weights(
 
 
 def boundary(partial: NDArray[np.float64], k: int) -> NDArray[np.intp]:
-    """Find how many candidates are compared, so that no tie is split.
+    """The number of candidates compared, so that no tie is split.
 
     Where cases k and k + 1 are tied, the list is cut before their tie or continues to its end,
     whichever changes its length less; if both do alike, it continues.
@@ -116,7 +116,7 @@ def rank_quality(
 
 
 def mean_weights(ordered: NDArray[np.float64], weight: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Give each position the mean weight of the tie that is there."""
+    """The mean weight of the tie at each position."""
     near = np.round(ordered, _DECIMALS)
     new = np.ones(ordered.shape, dtype=bool)
     new[:, 1:] = near[:, 1:] != near[:, :-1]
@@ -130,8 +130,8 @@ def mean_weights(ordered: NDArray[np.float64], weight: NDArray[np.float64]) -> N
 def granularity(distances: NDArray[np.float64]) -> float:
     """How finely distances distinguish cases (Bogaerts & Leake, section 4).
 
-    The number of distinct distances of a case to the others as a share of the case base, in
-    the mean. With a low one, lists of candidates are full of ties and may shrink to nothing.
+    The mean number of distinct distances of a case to the others, as a share of the case base. If
+    it is low, lists of candidates have many ties and may contract to nothing.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ RANK_QUALITY = (
     Definition(
         name="rank_quality",
         family="dialogue",
-        summary="How near the best k candidates are to the query, against the k nearest cases.",
+        summary="How near the best k candidates are to the query, relative to the k nearest cases.",
         formula="1 - (Σ ŵ(i) d(candidate i) - Σ w(i) d(nearest i)) / Σ w(i), with d = 1 - true "
         "similarity, weights w(i) = low + (high - low) ((i - k)/(k - 1))^(2 lam), ŵ(i) their mean "
         "over a tie, and the sums over the candidates up to k, or to the nearer end of the tie "
@@ -201,8 +201,8 @@ RANK_QUALITY = (
         citation="Bogaerts & Leake (2006), What Evaluation Criteria Are Right for CCBR? "
         "Considering Rank Quality, ECCBR",
         parameters=(
-            Parameter("k", 10, "how many candidates are compared", least=1),
-            Parameter("lam", 2, "λ, how fast the weights fall", least=1),
+            Parameter("k", 10, "number of candidates compared", least=1),
+            Parameter("lam", 2, "λ, rate of the weights' decrease", least=1),
             Parameter("low", 0.0, "minV, the least weight", float, 0),
             Parameter("high", 1.0, "maxV, the greatest weight", float, 1e-9),
         ),

@@ -1,4 +1,4 @@
-"""All measures by name, and how one list or ground truth is read."""
+"""The registry of measures, and reading of single lists and ground truths."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEFINITIONS: Mapping[str, Definition] = {
 
 
 def is_own(one: Definition) -> bool:
-    """Whether a measure is the user's, and not one of `DEFINITIONS`."""
+    """Whether a measure is custom, not one of `DEFINITIONS`."""
     return DEFINITIONS.get(one.name) is not one
 
 
@@ -35,13 +35,13 @@ _PAIR = 2
 
 
 def read_items(entries: Items, *, best_first: bool) -> tuple[dict[Hashable, float], bool]:
-    """Read one list, or one ground truth."""
+    """Read one list or ground truth."""
     if type(entries) is dict:
         return entries, True
     if isinstance(entries, Mapping):
         return dict(entries), True
     if hasattr(entries, "keys") and hasattr(entries, "items"):
-        # A Series of pandas is like a mapping, and yields its values, not its keys.
+        # A pandas Series is a mapping, but yields its values, not its keys.
         return _unique(list(entries.keys()), list(entries.items())), True
     if isinstance(entries, str | bytes) or not isinstance(entries, Iterable):
         raise QuemError(f"should be a dict or a list of items, and not {entries!r}")
@@ -54,7 +54,7 @@ def read_items(entries: Items, *, best_first: bool) -> tuple[dict[Hashable, floa
 
 
 def _unique(names: list[Any], pairs: Iterable[Any]) -> dict[Hashable, Any]:
-    """Make a dict of pairs, in which no name may occur twice."""
+    """A dict of pairs with unique names."""
     try:
         read: dict[Hashable, Any] = dict(pairs)
     except TypeError:

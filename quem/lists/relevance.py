@@ -1,4 +1,4 @@
-"""Measures of lists against the items that are relevant."""
+"""Measures of lists by relevant items."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 def of_relevant(hits: Hits, score: Floats) -> Outcome:
-    """Leave a score undefined where nothing is relevant."""
+    """Make a score undefined where nothing is relevant."""
     return score, ((hits.relevant == 0, NOTHING_RELEVANT),)
 
 
 def _held(lists: Lists, rel: float, k: int | None) -> tuple[Hits, Floats]:
-    """How many relevant items are among the best k, in the mean over the orders of tied ones."""
+    """The number of relevant items among the best k, averaged over orders of ties."""
     hits = lists.hits(rel)
     held = hits.found.astype(np.float64)
     return hits, held if k is None else hits.sum(hits.places.within(k))
@@ -64,7 +64,7 @@ def _r_precision(lists: Lists, rel: float) -> Outcome:
 
 
 def precisions(hits: Hits, k: int | None = None) -> Floats:
-    r"""Sum the precision at each relevant item of a list, in the mean over orders of tied ones.
+    r"""The summed precision at each relevant item of a list, averaged over orders of ties.
 
     A relevant item that is one of r in a tie of n, behind b others, has at position i of them,
     the j-th of the tie, an expected precision of :math:`(b + 1 + (j - 1)(r - 1)/(n - 1)) / i`
@@ -91,13 +91,13 @@ def _average_precision(lists: Lists, rel: float, k: int | None) -> Outcome:
 
 
 def mean_at_first(hits: Hits, weight: Floats, k: int | None = None) -> Floats:
-    """Average the weight of the position of the first relevant item; 0 where a list has none."""
+    """The mean weight of the position of the first relevant item; 0 without one."""
     first = hits.nth == 1
     place, size = hits.places.first[first], hits.places.size[first]
     relevant = hits.tied[1][first]
     score = np.zeros(len(hits.found))
-    # That the first relevant item of its tie is the j-th of all items there has the chance
-    # C(n - j, r - 1) / C(n, r), with r relevant ones among n; each follows from the last.
+    # The first of r relevant items among n tied ones is the j-th with probability C(n - j, r - 1) /
+    # C(n, r); each follows from the last.
     chance = relevant / size
     mean = np.zeros(len(place))
     for j in range(int((size - relevant).max(initial=-1)) + 1):
@@ -113,7 +113,7 @@ def mean_at_first(hits: Hits, weight: Floats, k: int | None = None) -> Floats:
 
 
 def reciprocal_rank(hits: Hits, k: int | None = None) -> Floats:
-    """One over the position of the first relevant item; 0 where a list has none."""
+    """The reciprocal of the position of the first relevant item; 0 without one."""
     return mean_at_first(hits, 1 / np.arange(1, hits.places.last.max(initial=0) + 1), k)
 
 
@@ -136,7 +136,7 @@ def _bpref(lists: Lists, rel: float) -> Outcome:
     start = lists.run.starts[hits.query]
     first, last = start + hits.places.first - 1, start + hits.places.last
     before, among = counted[first] - counted[start], counted[last] - counted[first]
-    # Of the c items in the tie, each number from 0 to c is as likely to come first.
+    # Of the c items in the tie, each number from 0 to c is equally likely to come first.
     rising = np.clip(most - before, 0, among + 1)
     total = rising * before + rising * (rising - 1) / 2 + (among + 1 - rising) * most
     share = total / (among + 1) / np.maximum(most, 1)
@@ -154,7 +154,7 @@ def _judged(lists: Lists, k: int | None) -> Outcome:
 def _half_life(lists: Lists, rel: float) -> Outcome:
     hits = lists.hits(rel)
     before, among = hits.tied
-    # The j-th of r relevant items in a tie of s is at its place j (s + 1)/(r + 1), in the mean.
+    # The mean position of the j-th of r relevant items in a tie of s is j (s + 1)/(r + 1).
     place = hits.places.first - 1 + (hits.nth - before) * (hits.places.size + 1) / (among + 1)
     middle = (hits.found + 1) // 2
     is_middle = hits.nth == middle[hits.query]
@@ -170,7 +170,7 @@ def _search_length(lists: Lists, rel: float, wanted: int) -> Outcome:
     # In a tie of r relevant items and i others, i s/(r + 1) are before the s-th relevant one.
     others = (hits.places.size - among) * (hits.nth - before) / (among + 1)
     found = hits.sum(np.where(hits.nth == wanted, hits.places.first - 1 - before + others, 0))
-    # What is judged and not listed comes last, as one tie.
+    # Judged items that are not listed come last, as one tie.
     judged_wrong = lists.truth.only(lists.true_relevance < rel).sizes
     wrong = judged_wrong - lists.run.sum(lists.relevance < rel)
     unlisted = wrong * (wanted - hits.found) / (hits.relevant - hits.found + 1)
@@ -303,7 +303,7 @@ RELEVANCE = (
     ),
     _measure(
         name="ESL",
-        summary="Expected search length: how many items that are not relevant are read before the "
+        summary="Expected search length: the number of items that are not relevant before the "
         "wanted number of relevant ones.",
         formula="not relevant items before the wanted relevant one; in a tie of r relevant items "
         "and i others, i s/(r + 1) others come before the s-th relevant one",
@@ -316,7 +316,7 @@ RELEVANCE = (
         "Effectiveness Based on the Weak Ordering Action of Retrieval Systems, American "
         "Documentation",
         parameters=(
-            Parameter("wanted", 1, "how many relevant items are wanted", least=1),
+            Parameter("wanted", 1, "wanted number of relevant items", least=1),
             *_JUDGED_ONCE,
         ),
         aliases=("expected_search_length",),

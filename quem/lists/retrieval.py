@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def _in_both(lists: Lists, k: int | None) -> Floats:
-    """How many items are among the best k of list and truth, in the mean over orders of ties."""
+    """The overlap of the best k of list and truth, averaged over orders of ties."""
     if k is None:
         return lists.run.sum(lists.known)
     chance = lists.places.within(k) * lists.true_places.within(k)
@@ -77,7 +77,7 @@ def _stromer(lists: Lists, k: int | None) -> Outcome:
     # With k beyond the ground truth, a perfect list could not reach 1.
     depth = sizes if k is None else np.minimum(sizes, k)
     places, true, limit = lists.places, lists.true_places, depth[run.row]
-    # Both stand at each position from first to last with the same chance, and at no other.
+    # Both have each position from first to last with the same probability, and no other.
     first = np.maximum(places.first, true.first)
     last = np.minimum(np.minimum(places.last, true.last), limit)
     count = np.maximum(last - first + 1, 0)
@@ -143,7 +143,7 @@ _error_of = partial(
         Parameter(
             "by",
             "position",
-            "what is compared: the similarities at the same position, or of the same case",
+            "pairs of similarities: at the same position, or of the same case",
             kind=str,
             choices=("position", "case"),
         ),
@@ -153,7 +153,7 @@ _error_of = partial(
 RETRIEVAL = (
     _of_order(
         name="hits",
-        summary="How many of the k best items of the ground truth the list has among its k best.",
+        summary="The number of the k best items of the ground truth among the list's k best.",
         formula="|top k of the list ∩ top k of the ground truth|",
         compute=_hits,
         high=math.inf,
@@ -194,7 +194,7 @@ RETRIEVAL = (
     ),
     _of_order(
         name="quality_mueller",
-        summary="What the list lacks of the most similar cases, by their true similarity.",
+        summary="The most similar cases that the list lacks, by their true similarity.",
         formula="1 - Σ true sim(c) / |RL|, over the cases c that are among the |RL| best of the "
         "ground truth but not in RL; RL = the list, or its k best",
         compute=_mueller,
@@ -205,7 +205,7 @@ RETRIEVAL = (
     ),
     _of_order(
         name="distance",
-        summary="By how many positions an item is off, in the mean.",
+        summary="The mean displacement of an item, in positions.",
         formula="Σ |position in the list - position in the ground truth| / common items",
         compute=_distance,
         high=math.inf,

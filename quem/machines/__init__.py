@@ -1,1 +1,1 @@
-"""Machine judges: what they are asked, what they answered, and what their rankings are worth."""
+"""Machine judges: requests, answers, and the quality of their rankings."""

@@ -1,7 +1,7 @@
-"""Reading what a machine judge answered: the ranking, a refusal, or what is wrong in its form.
+"""Parsing of a machine judge's answer: a ranking, a refusal, or an invalid form.
 
-Nothing is guessed from prose, no missing letter is added, and no surplus one dropped: an answer
-that cannot be read is missing.
+Nothing is guessed from prose; missing letters are not added, and surplus ones not dropped. An
+unreadable answer is missing.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ T = TypeVar("T")
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)
 _SAID = {"ranked", "refused"}
 _COMPARED = ("ranked", "cannot", "refused")
-# Deeper ones are no answers, and would cost much to try.
+# Deeper objects are not answers, and slow to try.
 _MOST_OBJECTS = 200
 
 
 class InvalidAnswerError(ValueError):
-    """What is wrong in the form of an answer; the machine is asked again, with this message."""
+    """An invalid form; the machine is asked again with this message."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A ranking, by letters."""
+    """A ranking by letters."""
 
-    ranked: tuple[tuple[str, ...], ...]  # best first; equal ones together
-    cannot: dict[str, str] = field(default_factory=dict)  # why solutions could not be ranked
+    ranked: tuple[tuple[str, ...], ...]  # best first; ties together
+    cannot: dict[str, str] = field(default_factory=dict)  # reasons of unranked solutions
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """The machine declined the task."""
+    """A declined task."""
 
     reason: str
 
 
 def read_answer(text: str, letters: Sequence[str]) -> Answer | Refusal:
-    """Read the one JSON object of an answer."""
+    """Parse the one JSON object of an answer."""
     found = _objects(text.lstrip("\ufeff").strip())
     if not found:
         raise InvalidAnswerError("no JSON object")
@@ -61,7 +61,7 @@ def read_answer(text: str, letters: Sequence[str]) -> Answer | Refusal:
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """The whole text, each fenced block, and if none of them parses, objects inside the text."""
+    """The whole text, each fenced block, and if none parses, objects inside the text."""
     found = [*_parsed(json.loads, [text, *_FENCED.findall(text)])]
     if not found:
         begin = islice((match.start() for match in re.finditer("{", text)), _MOST_OBJECTS)
@@ -81,7 +81,7 @@ def _parsed(parse: Callable[[T], Any], those: Iterable[T]) -> Iterator[Any]:
 def _letters(
     ranked: object, cannot: object, letters: Sequence[str]
 ) -> tuple[tuple[tuple[str, ...], ...], dict[str, str]]:
-    """Each letter of the group exactly once, and something ranked."""
+    """Check that each letter occurs exactly once and something is ranked."""
     if not isinstance(ranked, list) or not isinstance(cannot, dict):
         raise InvalidAnswerError("ranked is not a list, or cannot is not an object")
     groups = [[group] if isinstance(group, str) else group for group in ranked]

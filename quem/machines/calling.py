@@ -1,4 +1,4 @@
-"""Asking a machine judge: a command on this computer, or a service of chat completions."""
+"""Calls of a machine judge: a local command, or a chat-completions service."""
 
 from __future__ import annotations
 
@@ -36,50 +36,50 @@ _MOST_BYTES = 4_000_000
 _SHOWN = 200
 _RETRIES = 5
 _MINUTE = 60.0
-_LONGEST_WAIT = 600.0  # a server that asks for more is not waited for
+_LONGEST_WAIT = 600.0  # a longer Retry-After ends the attempts
 _AGAIN = (429, 500, 502, 503, 504)
-# What is wrong with the key, the address, or the model is so for all calls.
+# Errors of key, address, or model affect all calls.
 _FINAL = (401, 403, 404)
 _LONG = f"the answer is longer than {_MOST_BYTES // 1_000_000} MB"
 
 
 @dataclass(eq=False)
 class CallError(Exception):
-    """A call that was not answered."""
+    """A failed call."""
 
     message: str
-    again: bool = False  # whether it can be made again
-    after: float | None = None  # in how many seconds, as the service says
-    final: bool = False  # whether all calls end like this one
+    again: bool = False  # whether to retry
+    after: float | None = None  # seconds to wait, from the service
+    final: bool = False  # whether all calls will fail alike
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back."""
+    """A response."""
 
     answer: str
-    refused: str = ""  # why the service itself declined; empty where it did not
-    cut: bool = False  # whether the service cut the answer off
+    refused: str = ""  # the service's reason to decline; empty if none
+    cut: bool = False  # whether the service truncated the answer
     model: str = ""
     fingerprint: str = ""
-    notes: str = ""  # what a command wrote besides
+    notes: str = ""  # stderr of a command
 
 
 def judge_of(machine: Machine, study: Path, *, replay: bool = False) -> Judge:
-    """The judge that a study file declares."""
+    """The machine judge that a study file declares."""
     return Endpoint(machine, replay=replay) if machine.url else Command(machine, study)
 
 
 class Command:
-    """A program that reads a request and writes an answer, one process for each call."""
+    """A program that reads a request and writes an answer, one process per call."""
 
     def __init__(self, machine: Machine, study: Path) -> None:
         self._machine = machine
-        # It works in an empty folder; files of the study are named from there.
+        # It runs in an empty folder, with absolute paths to files of the study.
         paths = {part: (study.parent / part).resolve() for part in machine.command}
         files = {part: path for part, path in paths.items() if path.is_file()}
         self._argv = [str(files.get(part, part)) for part in machine.command]
-        # What answers depend on besides the request: arguments, and what those that are files hold.
+        # Inputs of answers besides the request: arguments, and contents of those that are files.
         self.identity: dict[str, Any] = {
             "kind": "command",
             "argv": list(machine.command),
@@ -92,11 +92,11 @@ class Command:
         }
 
     def request(self, request: Request) -> dict[str, Any]:
-        """The object on its standard input, with the SHA-256 of images in their place."""
+        """The object on its standard input, with images as their SHA-256."""
         return request.document(whole=False)
 
     def ask(self, request: Request) -> Reply:
-        """Start it, and wait until it ends; one that writes too much or too long is ended."""
+        """Run the program to its end; one that writes too much or takes too long is killed."""
         with (
             tempfile.TemporaryDirectory() as folder,
             tempfile.TemporaryFile() as body,
@@ -114,7 +114,7 @@ class Command:
         return Reply(out.decode("utf-8", "replace"), notes=text)
 
     def _answered(self, folder: str, body: IO[bytes], notes: IO[bytes]) -> tuple[int, bytes]:
-        """The exit code and the answer of the program."""
+        """The program's exit code and answer."""
         machine, start = self._machine, monotonic()
         try:
             process = subprocess.Popen(  # noqa: S603  what the study file names
@@ -144,7 +144,7 @@ class Command:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program and those that it started."""
+    """Kill a program with its children."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (AttributeError, ProcessLookupError):
@@ -176,7 +176,7 @@ class Endpoint:
         }
 
     def request(self, request: Request, *, whole: bool = False) -> dict[str, Any]:
-        """The body of the request; images as their SHA-256 unless it is whole."""
+        """The body of the request; images as their SHA-256 unless `whole`."""
         return {
             "model": self._machine.model,
             "messages": request.messages(whole=whole),
@@ -185,7 +185,7 @@ class Endpoint:
         }
 
     def ask(self, request: Request) -> Reply:
-        """Post it; where a seed may be what is not understood, once more without."""
+        """Post it; if the service may not accept a seed, once more without."""
         body = self.request(request, whole=True)
         if not self._takes_seed:
             body.pop("seed")
@@ -219,7 +219,7 @@ class Endpoint:
                 content=canonical(body),
                 headers={"Content-Type": "application/json", **headers},
                 timeout=machine.timeout,
-                follow_redirects=False,  # the key would travel
+                follow_redirects=False,  # would send the key elsewhere
                 trust_env=not machine.is_here,
             ) as response:
                 content = b""
@@ -227,7 +227,7 @@ class Endpoint:
                     content += chunk
                     if len(content) > _MOST_BYTES:
                         raise CallError(_LONG)
-                    # httpx's limit is for each part.
+                    # httpx's limit is per operation.
                     if monotonic() - start > machine.timeout:
                         raise _late(machine)
                 return response.status_code, response.headers, content
@@ -257,13 +257,13 @@ class Endpoint:
         )
 
     def _masked(self, said: object) -> str:
-        """A text of the service without the key; empty for nothing."""
+        """A text of the service with the key masked; may be empty."""
         text = str(said or "")
         return text.replace(self._key, "***") if self._key else text
 
 
 def _key(machine: Machine) -> str:
-    """The key of a service, from the environment."""
+    """The key of a service from the environment."""
     if not machine.key_env:
         return ""
     key = os.environ.get(machine.key_env, "").strip()
@@ -283,7 +283,7 @@ def _seconds(headers: httpx.Headers) -> float | None:
 
 
 class Pace:
-    """Asks a judge no more often in a minute than a machine allows."""
+    """A rate limit on a judge's calls per minute."""
 
     def __init__(self, per_minute: int, wait: Callable[[float], bool]) -> None:
         self._began: deque[float] = deque(maxlen=per_minute)
@@ -291,7 +291,7 @@ class Pace:
         self._wait = wait
 
     def asked(self, judge: Judge, request: Request) -> tuple[Reply, int]:
-        """Ask until there is an answer, at most six times; also how often it was asked."""
+        """Ask until there is an answer, at most six times; returns the number of attempts, too."""
         for retry in range(_RETRIES + 1):
             with self._lock:
                 full = len(self._began) == self._began.maxlen

@@ -1,7 +1,6 @@
-"""What a machine judge receives of a study: the same texts and images as a judge's browser.
+"""The material for a machine judge: the same texts and images as in a judge's browser.
 
-It is made by the code that makes the judges' pages, so that what is cleaned or redacted there is
-cleaned and redacted here.
+The code of the judges' pages renders it, so cleaning and redaction are the same.
 """
 
 from __future__ import annotations
@@ -23,27 +22,27 @@ if TYPE_CHECKING:
     from quem.solutions.model import Sheet
 
 ADVICE = "machine judges need httpx and markdownify; run: pip install 'quem[machines]'"
-# Characters that nobody sees, and that turn the direction of what is seen.
+# Invisible characters, and those that change the direction of text.
 _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 _IMAGE = re.compile(r"!\[([^\]]*)\]\((quem-image-\d+-\d*)[^)]*\)")
 
 
 class ImagesError(ValueError):
-    """There is something that only who sees images can read."""
+    """Content that can only be seen in images."""
 
 
 @dataclass(frozen=True)
 class Piece:
     """A text, or an image with its description."""
 
-    text: str  # of an image what it shows, as far as its author says it
+    text: str  # of an image its description by the author
     media_type: str = ""  # empty for a text
     data: bytes = b""
-    hidden: int = 0  # characters that nobody sees, which were taken out of the text
+    hidden: int = 0  # number of invisible characters removed
 
     @property
     def is_image(self) -> bool:
-        """Whether it has to be seen."""
+        """Whether it is an image."""
         return bool(self.media_type)
 
     @property
@@ -53,7 +52,7 @@ class Piece:
 
 
 def sheet_pieces(sheet: Sheet | None, *, images: bool) -> tuple[Piece, ...]:
-    """The briefing, or a problem's statement; nothing of None."""
+    """The pieces of the briefing or a statement; empty for None."""
     if sheet is None:
         return ()
     html = str(render_page_text(sheet, _addresses))
@@ -61,7 +60,7 @@ def sheet_pieces(sheet: Sheet | None, *, images: bool) -> tuple[Piece, ...]:
 
 
 def solution_pieces(solution: Solution, *, images: bool) -> tuple[Piece, ...]:
-    """A solution, file by file."""
+    """The pieces of a solution, file by file."""
     gone = f"quem-gone-{solution.solver}"
     rendered = render_solution(solution, _addresses, gone=gone)
     pieces: list[Piece] = []
@@ -82,11 +81,11 @@ def _addresses(number: int, page: int | None = None) -> str:
 
 
 def _of_part(part: Part, files: Sequence[SolutionFile], *, images: bool) -> Iterator[Piece]:
-    """The pieces of one file, in the order in which a page shows them."""
+    """The pieces of one file in the order of the page."""
     if part.kind == "image":
         yield _image(part.url, "", files)
     if part.html:
-        # As it is: a conversion would take marks in it for its own.
+        # Unchanged: a conversion would interpret its characters as markup.
         if len(files) == 1 and files[0].kind in ("text", "code"):
             yield Piece(read_as_judge(files[0], files))
         else:
@@ -100,7 +99,7 @@ def _of_part(part: Part, files: Sequence[SolutionFile], *, images: bool) -> Iter
 
 
 def _from_html(html: str, files: Sequence[SolutionFile]) -> Iterator[Piece]:
-    """Text that keeps the structure of HTML, cut where images are."""
+    """Text with the structure of HTML, split at images."""
     try:
         from markdownify import markdownify
     except ImportError:
@@ -122,7 +121,7 @@ def _image(address: str, text: str, files: Sequence[SolutionFile]) -> Piece:
 
 
 def _seen(pieces: Iterable[Piece], *, images: bool) -> tuple[Piece, ...]:
-    """Without what nobody sees; images that are not sent are refused."""
+    """Remove invisible characters; refuse images that are not sent."""
     seen = []
     for piece in pieces:
         if piece.is_image and not images:

@@ -1,4 +1,4 @@
-"""What is sent to a machine judge, and the key under which its answer is kept."""
+"""Requests to machine judges, and their cache keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from quem.machines.material import Piece
 
-# What an image counts as, however large it is.
+# Nominal size of an image, whatever its real one.
 IMAGE_BYTES = 3_000
 _TOKEN = 12
 
@@ -51,25 +51,25 @@ def read_prompt(path: Path, name: str) -> str:
 
 @dataclass(frozen=True)
 class Request:
-    """One order of one problem's solutions, for one machine judge."""
+    """A request to rank one problem's solutions in one order."""
 
-    prompt: str  # with places for ``{n}``, ``{letters}`` and ``{token}``
+    prompt: str  # with placeholders ``{n}``, ``{letters}`` and ``{token}``
     briefing: tuple[Piece, ...]
     problem: tuple[Piece, ...]
-    solvers: tuple[str, ...]  # in the order of presentation; they are never sent
-    solutions: tuple[tuple[Piece, ...], ...]  # in that order
-    seed: int  # the repeat, and 1000 for each attempt before
-    wrong: str = ""  # what was wrong in the form of the last answer; empty at first
+    solvers: tuple[str, ...]  # in order of presentation; never sent
+    solutions: tuple[tuple[Piece, ...], ...]  # in the same order
+    seed: int  # the repeat, plus 1000 per earlier attempt
+    wrong: str = ""  # formal error of the last answer; empty at first
 
     @property
     def letters(self) -> tuple[str, ...]:
-        """Those of the solutions: A to Z, then AA, AB, and so on."""
+        """The letters of the solutions: A to Z, then AA, AB, and so on."""
         names = chain.from_iterable(product(ascii_uppercase, repeat=size) for size in count(1))
         return tuple(map("".join, islice(names, len(self.solutions))))
 
     @property
     def token(self) -> str:
-        """What marks hold: made of the material, so that no solution can contain its own."""
+        """The token in delimiters: a digest of the material, so no solution can contain it."""
         return digest(self._material(whole=False))[:_TOKEN]
 
     @property
@@ -81,18 +81,18 @@ class Request:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """All that is sent besides the prompt."""
+        """The material besides the prompt."""
         return (*self.briefing, *self.problem, *chain.from_iterable(self.solutions))
 
     @property
     def size(self) -> int:
-        """Bytes of the texts, and for each image 3,000."""
+        """Bytes of the texts, and 3,000 per image."""
         texts = [self.instructions, *(piece.text for piece in self.pieces)]
         images = sum(piece.is_image for piece in self.pieces)
         return len("".join(texts).encode("utf-8", "surrogatepass")) + IMAGE_BYTES * images
 
     def document(self, *, whole: bool = True) -> dict[str, Any]:
-        """What a command reads; images as their SHA-256 unless it is whole."""
+        """The input of a command; images as their SHA-256 unless `whole`."""
         return {
             "format": "quem-judge/1",
             "task": "rank",
@@ -117,7 +117,7 @@ class Request:
         }
 
     def messages(self, *, whole: bool = True) -> list[dict[str, Any]]:
-        """What a service of chat completions reads; images as in `document`."""
+        """The messages to a chat-completions service; images as in `document`."""
         content: list[dict[str, Any]] = []
         for is_text, those in groupby(self._marked(whole=whole), lambda one: isinstance(one, str)):
             if is_text:
@@ -130,7 +130,7 @@ class Request:
         ]
 
     def _marked(self, *, whole: bool) -> Iterator[str | dict[str, str]]:
-        """The material between marks that nobody can write into it; an image as its address."""
+        """The material between unforgeable delimiters; an image as its address."""
         sections = {"BRIEFING": self.briefing, "PROBLEM": self.problem}
         sections = {name: pieces for name, pieces in sections.items() if pieces}
         named = zip(self.letters, self.solutions, strict=True)

@@ -1,4 +1,4 @@
-"""A run of a machine judge: all its calls, from the cache or made now, and the file that counts."""
+"""A run of a machine judge: its calls, cached or new, and the record of the run."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
     from quem.studyfile.machines import Machine
 
 _ATTEMPTS = 3
-# So many calls without an answer at the beginning, and nobody is there.
+# After this many failed calls at the start, the run ends.
 _NOBODY = 3
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Judged:
-    """A study as machine judges see it."""
+    """A study as machine judges receive it."""
 
     path: Path
-    name: str  # the study file as the user named it
+    name: str  # as the user named it
     spec: ExperienceSpec
     declared: Declared
     solutions: Solutions
@@ -62,28 +62,28 @@ class Task:
 
     @property
     def where(self) -> dict[str, Any]:
-        """What a call is of."""
+        """The identity of a call."""
         order = self.request.solvers
         return {"problem": self.problem, "block": self.block, "repeat": self.repeat, "order": order}
 
 
 @dataclass(frozen=True)
 class Planned:
-    """What a run asks of one machine judge."""
+    """The requests of a run to one machine judge."""
 
     study: Judged
     machine: Machine
     tasks: tuple[Task, ...]
-    is_part: bool = False  # whether it is of some problems only, so that it does not count
+    is_part: bool = False  # whether it covers only some problems, so that it does not count
 
     @property
     def n_bytes(self) -> int:
-        """What is sent, without what is asked again."""
+        """Bytes to send, without repeated requests."""
         return sum(task.request.size for task in self.tasks)
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """What is sent: the briefing, statements, solutions, and images, as far as there are."""
+        """The kinds of content to send: briefing, statements, solutions, and images."""
         requests = [task.request for task in self.tasks]
         kinds = {
             "briefing": any(one.briefing for one in requests),
@@ -95,7 +95,7 @@ class Planned:
 
 
 class Limits:
-    """What all calls of a command may come to, and have come to."""
+    """Limits of all calls of a command, and their use so far."""
 
     def __init__(self, calls: int | None = None, *, replay: bool = False) -> None:
         self.replay = replay
@@ -105,7 +105,7 @@ class Limits:
         self._left, self._lock = calls, Lock()
 
     def take(self) -> bool:
-        """Ask for one more call."""
+        """Reserve one more call."""
         with self._lock:
             if self.stopped.is_set() or self._left == 0:
                 return False
@@ -113,7 +113,7 @@ class Limits:
             return True
 
     def count(self, requests: int) -> None:
-        """Note how often something was sent for a call."""
+        """Count the transmissions of a call."""
         with self._lock:
             self.requests += requests
 
@@ -139,7 +139,7 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
 def plan_run(
     study: Judged, machine: Machine, *, problems: Collection[str] | None = None
 ) -> Planned:
-    """What a machine judge is to be asked."""
+    """Plan the requests to a machine judge."""
     show, most = {"images": machine.images}, machine.max_input_bytes
     wrong: list[str] = []
     tasks: list[Task] = []
@@ -170,7 +170,7 @@ def plan_run(
 
 
 def _groups(study: Judged, machine: Machine) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """All problems, in blocks where judges have blocks; without solutions that failed."""
+    """All problems, in blocks where judges have blocks; without failed solutions."""
     plan = plan_of(study.spec.model_copy(update={"machine": None}), study.solutions)
     met, failed = PairCounts(), study.declared.failed
     for group in plan.groups:
@@ -184,11 +184,11 @@ def _groups(study: Judged, machine: Machine) -> Iterator[tuple[str, int, tuple[s
 
 
 def run_machine(planned: Planned, limits: Limits, done: Callable[[int], object]) -> Run | None:
-    """Make the calls of a run that are not answered yet, and write the run when all are."""
+    """Make the missing calls of a run, and write the run when it is complete."""
     maker, n = _Maker(planned, limits), len(planned.tasks)
     began = dt.datetime.now(dt.UTC)
     with ThreadPoolExecutor(planned.machine.concurrency) as pool:
-        # So that a server which changes in the middle does not coincide with a problem.
+        # Shuffled, so that a change of the server during the run is not confounded with problems.
         order = random.sample(range(n), n)
         futures = {at: pool.submit(maker.call, planned.tasks[at]) for at in order}
         try:
@@ -204,7 +204,7 @@ def run_machine(planned: Planned, limits: Limits, done: Callable[[int], object])
 
 
 def _kept(planned: Planned, transcripts: Transcripts, calls: list[Call], began: dt.datetime) -> Run:
-    """Add a run, unless it is a part of one, or the last one says the same."""
+    """Add a run, unless it is partial or equal to the last one."""
     study, machine = planned.study, planned.machine
     runs = read_runs(study.path, study.spec.id, machine.id)
     shown = sorted({(call.problem, one) for call in calls for one in call.order})
@@ -234,7 +234,7 @@ def _kept(planned: Planned, transcripts: Transcripts, calls: list[Call], began: 
 
 
 class _Maker:
-    """Makes the calls of a run, each from the cache where it is there."""
+    """Makes the calls of a run, from the cache where possible."""
 
     def __init__(self, planned: Planned, limits: Limits) -> None:
         study, machine = planned.study, planned.machine
@@ -246,7 +246,7 @@ class _Maker:
         self._answered = self._failed = 0
 
     def call(self, task: Task) -> Call | None:
-        """Make one call, asking again where the form is wrong; None where it is left."""
+        """Make one call, asking again after an invalid form; None if it is left."""
         wrong, known = "", dict[str, Any]()
         for attempt in range(_ATTEMPTS):
             request = replace(task.request, seed=task.repeat + 1000 * attempt, wrong=wrong)
@@ -303,23 +303,23 @@ class _Maker:
         return known
 
     def _failure(self, key: str, about: dict[str, Any], error: CallError) -> None:
-        """Note a call that nobody answered; where nobody ever did, there is no run."""
+        """Note a failed call; if all calls fail, there is no run."""
         if self._limits.stopped.is_set():
             return
-        # Under a name of its own, so that the call is made again in the next run.
+        # Under another name, so that the next run repeats the call.
         name = f"{key}.error-{secrets.token_hex(4)}"
         self.transcripts.keep(name, {**about, "status": "error", "message": error.message})
         with self._lock:
             self._failed += 1
             nobody = not self._answered and self._failed >= min(_NOBODY, len(self._planned.tasks))
         if nobody or error.final:
-            # Before the next call begins in this thread.
+            # Before the next call in this thread.
             self._limits.stopped.set()
             raise QuemError(f"{self._planned.machine.id}: {error.message}")
 
 
 def _read(reply: Reply, request: Request) -> dict[str, Any]:
-    """The status of an answer, and what it says by letters."""
+    """The status of an answer and its contents by letter."""
     state: dict[str, Any] = {"status": "ok", "message": "", "ranked": [], "cannot": {}}
     if reply.refused:
         return state | {"status": "refused", "message": reply.refused}
@@ -347,8 +347,8 @@ def first_order(
 def orders(first: Sequence[T], repeats: int) -> list[tuple[T, ...]]:
     """The orders of all repeats: the first one rotated evenly, each then reversed.
 
-    Reversal cancels a liking for a place that is linear in the place; rotation most of one that
-    is not.
+    Reversal cancels a position bias that is linear in the position; rotation most of one that is
+    not.
     """
     turns = (repeats + 1) // 2
     balanced = []

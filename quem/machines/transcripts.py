@@ -1,7 +1,7 @@
-"""What was sent to machine judges and what they answered, one file for each call.
+"""Transcripts of machine judges, one file per call.
 
-``machines/M1/3f/3f9c….json`` beside the study. Nothing is ever overwritten, so that an answer that
-was given once is never asked for, or paid for, again.
+``machines/M1/3f/3f9c….json`` beside the study. Nothing is ever overwritten, so an answer is never
+requested, or paid for, twice.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Transcripts:
         self._folder, self._runs = study.parent / FOLDER, runs_folder(study, judge)
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """A call that was answered; None where there is none."""
+        """The call if it was answered, else None."""
         path = self._path(key)
         try:
             known = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
@@ -42,7 +42,7 @@ class Transcripts:
         return known
 
     def keep(self, key: str, call: dict[str, Any], pieces: Iterable[Piece] = ()) -> None:
-        """Keep a call with its images; one that is kept already stays as it is."""
+        """Keep a call with its images; an existing one stays."""
         for piece in pieces:
             if piece.is_image:
                 name = piece.sha256
@@ -51,7 +51,7 @@ class Transcripts:
         _write_new(self._path(key), text.encode("utf-8", "surrogatepass"))
 
     def keep_run(self, run: Run) -> None:
-        """Add a run, which from now on is the last one."""
+        """Add a run, which becomes the last one."""
         path = self._runs / f"{run.number:04}.json"
         if not _write_new(path, run.model_dump_json(indent=1).encode()):
             raise FileExistsError(path)
@@ -61,7 +61,7 @@ class Transcripts:
 
 
 def _write_new(path: Path, data: bytes) -> bool:
-    """Write a file as a whole or not at all, and only where there is none; says whether."""
+    """Write a file atomically unless it exists; returns whether it was written."""
     if path.exists():
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -71,7 +71,7 @@ def _write_new(path: Path, data: bytes) -> bool:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        # Who links first wins; a file that is there is not replaced.
+        # The first link wins; an existing file is not replaced.
         os.link(partial, path)
     except FileExistsError:
         return False

@@ -1,1 +1,1 @@
-"""Letters to judges and subjects: messages, and the mail server that takes them."""
+"""Letters to judges and subjects: messages and the mail server."""

@@ -1,4 +1,4 @@
-"""A letter as mail servers take it: plain text, in ASCII on its way."""
+"""A letter as an email: plain text, encoded in ASCII."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def message_of(
     letter: LetterRow, to: Addressee, subject: str, text: str, *, sender: Address, reply_to: str
 ) -> EmailMessage:
-    """Compose a message from values that are each one line without encoded words."""
+    """Compose a message of single-line values without encoded words."""
     if trouble := header_trouble(subject) or header_trouble(to.name):
         raise QuemError(f"the subject or the name {trouble}")
     message = EmailMessage(policy=SMTP)

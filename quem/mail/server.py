@@ -1,4 +1,4 @@
-"""The mail server that letters are handed over to: settings, connection, and what it answers."""
+"""The mail server: settings, connection, and responses."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _PORTS = {"smtps": 465, "smtp+starttls": 587, "smtp": 25}
 # Folding would encode the address of List-Unsubscribe, and some versions of Python fold wrongly.
 _UNFOLDED = SMTP.clone(max_line_length=998)
-# For each of the five answers that a letter needs: less than it is given in the outbox together.
+# For each of the five responses per letter: together less than the outbox's timeout.
 _SECONDS = 60
 _GOOD, _LATER, _NEVER = 200, 400, 500
 _LONGEST_REASON = 200
@@ -47,7 +47,7 @@ _MAIL_ADDRESS = re.compile(r"<?[^\s<>@]+@[^\s<>@,;:]+>?")
 
 
 class MailServerError(QuemError):
-    """The mail server cannot be reached, or accepts no letter at all."""
+    """The mail server cannot be reached, or accepts no letters at all."""
 
     def __init__(self, settings: MailSettings, reason: str) -> None:
         super().__init__(f"mail server {settings.host}:{settings.port}: {reason}")
@@ -99,7 +99,7 @@ def _sender(text: str) -> Address:
 
 
 class MailSettings(BaseModel):
-    """Which mail server sends letters, and whose, as the environment names them."""
+    """Mail server and sender from the environment."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True, frozen=True)
 
@@ -124,7 +124,7 @@ class MailSettings(BaseModel):
 
 
 def mail_settings(environment: Mapping[str, str] = os.environ) -> MailSettings | None:
-    """Read the settings from the environment; None where no mail server is set."""
+    """Read the settings from the environment; None without a mail server."""
     if not environment.get("QUEM_SMTP"):
         return None
     names = [field.alias or "" for field in MailSettings.model_fields.values()]
@@ -137,14 +137,14 @@ def mail_settings(environment: Mapping[str, str] = os.environ) -> MailSettings |
 
 
 class MailServer:
-    """A connection to a mail server, made when it is first needed and again when it was lost."""
+    """A connection to a mail server, opened lazily and again when lost."""
 
     def __init__(self, settings: MailSettings) -> None:
         self._settings = settings
         self._smtp: smtplib.SMTP | None = None
 
     def ready(self) -> None:
-        """Be connected, with the sender accepted."""
+        """Connect, and have the sender accepted."""
         settings = self._settings
         try:
             code, said = self._connected().mail(settings.sender.addr_spec)
@@ -167,7 +167,7 @@ class MailServer:
         connect: Any = smtplib.SMTP
         if security == "smtps":
             connect = partial(smtplib.SMTP_SSL, context=ssl.create_default_context())
-        # That of smtplib would look it up, which can take long where there is no name server.
+        # smtplib would look up the host name, which is slow without a name server.
         name = name if "." in (name := socket.gethostname()) else "[127.0.0.1]"
         smtp: smtplib.SMTP = connect(settings.host, settings.port, name, timeout=_SECONDS)
         self._smtp = smtp
@@ -187,7 +187,7 @@ class MailServer:
         self._smtp = None
 
     def send(self, message: EmailMessage) -> tuple[LetterState, str]:
-        """Hand a letter over, after `ready`; gives its state, and the server's words."""
+        """Send a letter after `ready`; returns its state and the server's response."""
         receiver = message["To"].addresses[0].addr_spec
         smtp: Any = self._smtp
         said: bytes | str
@@ -197,7 +197,7 @@ class MailServer:
             if _is_good(code):
                 is_handed_over = True
                 code, said = smtp.data(message.as_bytes(policy=_UNFOLDED))
-        except smtplib.SMTPDataError as error:  # it did not want to hear it: nothing was sent
+        except smtplib.SMTPDataError as error:  # DATA was refused: nothing was sent
             code, said = error.smtp_code, error.smtp_error
         except (smtplib.SMTPException, OSError) as error:
             code, said = -1, _said(error)
@@ -206,7 +206,7 @@ class MailServer:
         reason = _words(code, said, receiver).removeprefix("-1 ")
         if code >= _LATER:
             return "due" if code < _NEVER else "failed", reason
-        self.close()  # no answer, or not one of a mail server
+        self.close()  # no response, or not one of a mail server
         return ("failed", UNKNOWN) if is_handed_over else ("due", reason)
 
 
@@ -230,6 +230,6 @@ def _words(code: int, said: bytes | str, receiver: str = "") -> str:
 
 
 def _without_addresses(text: str) -> str:
-    """Leave out what names somebody: what a server said is stored."""
+    """Remove addresses from a server's response, which is stored."""
     plain = "".join(sign if sign.isprintable() else " " for sign in text)
     return _MAIL_ADDRESS.sub("(address)", " ".join(plain.split()))[:_LONGEST_REASON]

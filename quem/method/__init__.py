@@ -1,1 +1,1 @@
-"""The QUEM method: from rankings to years of human experience, one file per step."""
+"""The QUEM method: from rankings to years of human experience, one module per step."""

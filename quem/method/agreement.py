@@ -1,4 +1,4 @@
-"""How well judges agree: Kendall's W, its p value, and each judge's correlation with the rest."""
+"""Agreement between judges: Kendall's W, its p value, and correlations with the rest."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FEWEST_SOLVERS, _FEWEST_SUBJECTS, _FEWEST_JUDGES = 5, 3, 2
 
 @dataclass(frozen=True)
 class JudgeAgreement:
-    """How one judge goes with the others; NaN where undefined."""
+    """The agreement of one judge with the others; NaN where undefined."""
 
     judge: str
     # Correlation of the judge's mean ranks with the mean of the others' mean ranks, over the
@@ -45,9 +45,9 @@ class JudgeAgreement:
 
     @property
     def is_reversed(self) -> bool:
-        """Whether an order runs against the other judges' and against experience.
+        """Whether an order contradicts the other judges and experience.
 
-        The second names the right one of two judges.
+        With two judges, experience decides which one is reversed.
         """
         return self.interval[1] < 0 and self.experience < 0
 
@@ -57,15 +57,15 @@ class Agreement:
     """The agreement of the judges of a study."""
 
     kendall_w: float  # the mean over problems; NaN where no two judges ranked the same solutions
-    p_value: float  # of judges who rank at random; NaN where unknown
+    p_value: float  # under random ranking; NaN where unknown
     judges: tuple[JudgeAgreement, ...]  # empty for one judge
 
 
 def agreement(cells: RankCells, years: Floats) -> Agreement | None:
-    """Measure how well the judges agree; None in blocks, and in a study that is too large.
+    """The agreement between judges; None in blocks, and in a study that is too large.
 
-    Withheld solvers and failed solutions are left out. Of a problem those solutions count whom
-    all of its judges ranked.
+    Withheld solvers and failed solutions are excluded. Per problem, only solutions that all of its
+    judges ranked count.
 
     Shapes: `years` (n_solvers,).
     """
@@ -98,7 +98,7 @@ def _in_common(cells: RankCells, shape: tuple[int, int, int]) -> Floats:
     keep = (taking_part & in_common).ravel()[place]
     common = np.full(shape, np.nan)
     if keep.all() and len(row) == len(cells.given):
-        common.ravel()[place] = cells.adjusted  # numbered so already
+        common.ravel()[place] = cells.adjusted  # in this order already
     else:
         row = row[keep]
         common.ravel()[place[keep]] = adjusted_ranks(cells.group[row], cells.given[row])[0]
@@ -108,7 +108,7 @@ def _in_common(cells: RankCells, shape: tuple[int, int, int]) -> Floats:
 def kendall_w(ranks: Floats) -> float:
     r"""Compute :math:`W = 12 S / (m^2 (n^3 - n) - m \sum (t^3 - t))`.
 
-    Shapes: `ranks` (m, n).
+    The greatest spread of rank sums with the judges' ties.
     """
     centered = ranks - (ranks.shape[1] + 1) / 2
     most = _most(centered)
@@ -116,17 +116,16 @@ def kendall_w(ranks: Floats) -> float:
 
 
 def _most(centered: Floats) -> float:
-    """The spread of the sums of judges who agree and have these ties."""
-    # t^3 - t of a judge's ties is what they cost the variance of the judge's ranks.
+    # t^3 - t is the loss of variance of a judge's ranks by a tie.
     return float(len(centered) * (centered**2).sum())
 
 
 def _p_value(tables: Sequence[Floats], w: Floats) -> float:
-    """The chance of a mean W this large if each judge's ranks are permuted within each problem.
+    """The probability of a mean W this large if each judge's ranks are permuted per problem.
 
     Exact for two judges of at most 7 solutions; else p = (1 + count)/(1 + permutations). Above
     5,000 ranks the sum over problems is compared with a gamma distribution of its mean and
-    variance, 1/m and 2 (m - 1)/(m^3 (n - 1)) a problem (Kendall & Babington Smith 1939).
+    variance, 1/m and 2 (m - 1)/(m^3 (n - 1)) per problem (Kendall & Babington Smith 1939).
     """
     least = float(w.sum())
     if sum(ranks.size for ranks in tables) > _MOST_PERMUTED:
@@ -146,7 +145,7 @@ def _p_value(tables: Sequence[Floats], w: Floats) -> float:
 def _drawn(ranks: Floats, rng: np.random.Generator) -> Floats:
     """W of random orders of each judge's ranks, shape (permutations,)."""
     centered = ranks - (ranks.shape[1] + 1) / 2
-    # Only how the judges' orders lie to each other counts, so that the first keeps theirs.
+    # Only the relative orders count, so the first judge's stays fixed.
     first, others = centered[0], centered[1:]
     step = max(1, _NUMBERS // others.size)
     spreads = []
@@ -158,7 +157,7 @@ def _drawn(ranks: Floats, rng: np.random.Generator) -> Floats:
 
 
 def _distribution(ranks: Floats) -> tuple[Floats, Floats] | None:
-    """The values of W and their probabilities; None where there are too many orders."""
+    """The values of W and their probabilities; None if there are too many orders."""
     m, n = ranks.shape
     if m != _FEWEST_JUDGES or n > _MOST_EXACT:
         return None
@@ -174,13 +173,13 @@ def _orders(n: int) -> NDArray[np.int64]:
 
 
 def _merged(values: Floats, chances: Floats) -> tuple[Floats, Floats]:
-    """Add up the chances of values that are equal but for rounding."""
+    """Merge values that are equal but for rounding."""
     distinct, at = np.unique(values.round(10), return_inverse=True)
     return distinct, np.asarray(np.bincount(at.ravel(), chances), dtype=np.float64)
 
 
 def _sum(distributions: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats] | None:
-    """The distribution of the sum; None where it has too many values."""
+    """The distribution of the sum; None if it has too many values."""
     values, chances = np.zeros(1), np.ones(1)
     for more, their in distributions:
         if len(values) * len(more) > _MOST_SUMS:
@@ -192,7 +191,7 @@ def _sum(distributions: list[tuple[Floats, Floats]]) -> tuple[Floats, Floats] | 
 
 
 def _judges(cells: RankCells, common: Floats, years: Floats) -> list[JudgeAgreement]:
-    """Compare each judge's mean ranks with those of the others; nobody where there is one only."""
+    """Compare each judge's mean ranks with those of the others; empty for one judge."""
     known = np.isfinite(common)
     count = known.sum(axis=0)
     judging = np.flatnonzero(count.any(axis=1))
@@ -232,7 +231,7 @@ def _interval(r: float, n: int) -> tuple[float, float]:
 
 
 def turned_around(cells: RankCells, judge: str) -> RankCells:
-    """Turn all orders of a judge around; failed solutions stay last."""
+    """Reverse all orders of a judge; failed solutions stay last."""
     turned = (cells.judge == cells.judges.index(judge)) & np.isfinite(cells.given)
     given = np.where(turned, -cells.given, cells.given)
     adjusted, size = adjusted_ranks(cells.group, given)

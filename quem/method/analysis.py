@@ -1,4 +1,4 @@
-"""The QUEM method from rankings to a result: one module a step, composed here."""
+"""The QUEM method from rankings to a result: one module per step, composed here."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 def analyze(study: Study, parts: Sequence[Part[Any]], **settings: object) -> Core:
-    """What the method finds in a study, with what parts change."""
+    """Run the method on a study, with the changes that parts make."""
     used = changed_settings(study.spec.analysis, settings)
     cells, averages, again = ranked(study, used, parts)
     x, y = fitted(averages)
@@ -81,7 +81,7 @@ def analyze(study: Study, parts: Sequence[Part[Any]], **settings: object) -> Cor
 def ranked(
     study: Study, settings: ExperienceSettings, parts: Sequence[Part[Any]]
 ) -> tuple[RankCells | None, Averages, Callable[[RankCells], Averages] | None]:
-    """Steps 3 to 5: the cells, their averages, and how these are computed again from some cells."""
+    """Steps 3 to 5: the cells, their averages, and a function that recomputes these."""
     known = {one.id: one.experience for one in study.spec.subjects}
     if isinstance(study.data, PrintedAverages):
         return None, _printed(study, known), None
@@ -92,7 +92,7 @@ def ranked(
         averages = part.average(study, settings, cells)
         if averages is not None:
             return cells, averages, _again(part, study, settings, averages)
-    assert cells is not None  # noqa: S101  whoever takes cells away gives averages
+    assert cells is not None  # noqa: S101  a part without cells has averages
     years = np.array([known.get(solver, np.nan) for solver in cells.solvers])
     return cells, average_cells(cells, years), None
 
@@ -109,7 +109,7 @@ def _again(
 
 
 def fitted(averages: Averages) -> tuple[Floats, Floats]:
-    """Average rank and years of the subjects, whom alone the line is fitted to."""
+    """Average rank and years of the subjects, to whom the line is fitted."""
     subjects = averages.of_kind("subject")
     return averages.rank[subjects], averages.years[subjects]
 
@@ -160,7 +160,7 @@ def _estimate(core: Core, at: int, variation: Variation, moved: list[Rest]) -> S
 
 
 def leading(population: Population, reference: Reference, *, may_lead: bool) -> Any:  # noqa: ANN401
-    """Which estimate is stated first; `may_lead`: the paper's may."""
+    """The estimate stated first; `may_lead`: whether the paper's may be."""
     if population.declared and reference.says:
         return "reference"
     if may_lead:
@@ -169,7 +169,7 @@ def leading(population: Population, reference: Reference, *, may_lead: bool) -> 
 
 
 def _printed(study: Study, known: dict[str, float]) -> Averages:
-    """Averages that were computed elsewhere, of groups of all solvers."""
+    """Averages computed elsewhere, of groups of all solvers."""
     data = study.data
     assert isinstance(data, PrintedAverages)  # noqa: S101  the caller looked
     kinds = tuple(study.declared.solvers[solver] for solver in data.solvers)
@@ -181,14 +181,14 @@ def _printed(study: Study, known: dict[str, float]) -> Averages:
 
 
 def _wrong_setting(study: Study, settings: ExperienceSettings, key: str, message: str) -> Mistake:
-    """Place a mistake in the study file, where the setting is from there."""
+    """Locate an error in the study file, if the setting is from there."""
     if getattr(settings, key) == getattr(study.spec.analysis, key):
         return study.mistake(("analysis", key), message)
     return Mistake("", key=key, message=message)
 
 
 def refuse_flat(study: Study, x: Floats, y: Floats) -> None:
-    """Refuse subjects through whom no line can be drawn."""
+    """Refuse subjects without variance, through whom no line can be fitted."""
     same = ""
     if not len(x) or np.ptp(x) < 1e-9 * max(1.0, float(np.abs(x).max())):
         same = "average rank"

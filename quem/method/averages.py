@@ -19,7 +19,7 @@ _LEAST_WEIGHT = 0.0196  # of a place of .02 or .98
 
 @dataclass(frozen=True)
 class Sums:
-    """The cells of each solver, added up by judge or by problem; all of shape (units, solvers)."""
+    """The cells of each solver, summed by judge or by problem; all of shape (units, solvers)."""
 
     count: NDArray[np.int64]
     rank: Floats
@@ -33,14 +33,14 @@ class Sums:
 
 @dataclass(frozen=True)
 class Averages:
-    """What the line is fitted to; of shape (n_solvers,), or (studies, n_solvers)."""
+    """The input of the fit; of shape (n_solvers,), or (studies, n_solvers)."""
 
     called: ClassVar[str] = "average rank"
     solvers: tuple[str, ...]
     kinds: tuple[str, ...]
     years: Floats  # NaN for all but subjects
-    rank: Floats  # the average rank; NaN for a solver whom nobody ranked
-    place: Floats  # the mean place, (rank - 1/2)/N
+    rank: Floats  # average rank; NaN for a solver without ranks
+    place: Floats  # mean place, (rank - 1/2)/N
     n_ranks: NDArray[np.int64]  # 0 where averages were computed elsewhere
     # None where cells are unknown, or not averaged one by one
     problems: Sums | None = None
@@ -53,18 +53,18 @@ class Averages:
 
     @property
     def z(self) -> Floats:
-        """The logit of the place: a scale without ends."""
+        """The logit of the place: an unbounded scale."""
         with np.errstate(divide="ignore"):
             return np.log(self.place / (1 - self.place))
 
     @property
     def weight(self) -> Floats:
-        """The variance of a place is proportional to w = p(1 - p), and that of z to 1/w."""
+        """The weight w = p(1 - p); the variance of a place is proportional to w, of z to 1/w."""
         return np.clip(self.place * (1 - self.place), _LEAST_WEIGHT, None)
 
 
 def averages_beside(cells: RankCells, averages: Averages, solver: int) -> Averages:
-    """Averages over the rankings that a solver is in, so that all were seen by the same judges."""
+    """Averages over the rankings that include a solver, so that all have the same judges."""
     if averages.n_ranks[solver] == cells.n_groups:
         return averages
     held = np.zeros(cells.n_groups, dtype=bool)
@@ -93,7 +93,7 @@ def average_cells(cells: RankCells, years: Floats) -> Averages:
     count = problems.count.sum(axis=0)
     divisor = np.where(count > 0, count, np.nan)
     rank, mean_place = (of.sum(axis=0) / divisor for of in (problems.rank, problems.place))
-    # What machine judges add does not lead beyond the first or the last rank.
+    # Adjustments by machine judges do not exceed the first or the last rank.
     end = np.bincount(cells.solver, 0.5 / cells.size, n) / divisor
     averages = (rank, np.clip(mean_place, end, 1 - end), count, problems, judges)
     return Averages(cells.solvers, cells.kinds, years, *averages)

@@ -1,4 +1,4 @@
-"""Steps 3 and 4: the judged solutions of a study, one a row, with their adjusted ranks."""
+"""Steps 3 and 4: the judged solutions of a study, one per row, with adjusted ranks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Gap:
-    """A rank that nobody in the data holds, in one judge's order of one group."""
+    """An unused rank in one judge's order of one group."""
 
     judge: str
     problem: str
@@ -34,7 +34,7 @@ class Gap:
 class RankCells:
     """Every judged solution."""
 
-    # The ids that the codes stand for
+    # The ids of the codes
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
@@ -43,32 +43,32 @@ class RankCells:
     judge: NDArray[np.int64]
     problem: NDArray[np.int64]
     solver: NDArray[np.int64]
-    # Of shape (n,): the ranking (judge, problem and block) that a cell belongs to, from 0.
+    # Of shape (n,): the ranking (judge, problem, and block) of a cell, from 0.
     group: NDArray[np.int64]
     # Of shape (n,)
     block: NDArray[np.int64]
     occasion: NDArray[np.int64]
-    # Of shape (n,): the rank as the judge wrote it; ``-inf`` for a solution that failed.
+    # Of shape (n,): the judge's rank; ``-inf`` for a failed solution.
     given: NDArray[np.float64]
     adjusted: NDArray[np.float64]  # of shape (n,)
-    size: NDArray[np.int64]  # of shape (n,): the number of solutions in the cell's group that count
-    # Of shape (n,): what is averaged; the adjusted rank, and what machine judges add to it.
+    size: NDArray[np.int64]  # of shape (n,): number of counted solutions in the cell's group
+    # Of shape (n,): the averaged value: the adjusted rank with the adjustment by machine judges.
     score: NDArray[np.float64]
-    # Of shape (n,): whether the study and no judge gave the cell its place.
+    # Of shape (n,): whether the study, not a judge, set the rank.
     placed: NDArray[np.bool_]
-    # Of shape (n,): whether the judge recognized the author of what the judge ranked.
+    # Of shape (n,): whether the judge recognized the author.
     recognized: NDArray[np.bool_]
     gaps: tuple[Gap, ...] = ()
-    # Decisions on pairs have none that mean anything alone.
+    # Single ranks of paired decisions have no meaning.
     has_ranks: ClassVar[bool] = True
 
     @property
     def place(self) -> NDArray[np.float64]:
-        """Where each solution is in its group, 0 the worst and 1 the best: (score - 1/2)/N."""
+        """The place of each solution in its group, 0 worst and 1 best: (score - 1/2)/N."""
         return (self.score - 0.5) / self.size
 
     def keep(self, rows: NDArray[np.bool_]) -> RankCells:
-        """Only some of the cells; ranks and sizes stay as they were given.
+        """Some of the cells; ranks and sizes stay.
 
         Shapes: `rows` (n,).
         """
@@ -92,20 +92,19 @@ class RankCells:
         return len(pairs) < self.n_groups
 
     def of_kind(self, *kinds: str) -> NDArray[np.bool_]:
-        """Tell which solvers are of one of the kinds, shape (number of solvers,)."""
+        """Which solvers are of one of the kinds, shape (number of solvers,)."""
         return np.array([kind in kinds for kind in self.kinds], dtype=bool)
 
     def judged(self) -> NDArray[np.bool_]:
-        """Tell which cells a judge gave a place among solvers who are not withheld."""
+        """Which cells a judge ranked among solvers who are not withheld."""
         return ~self.placed & ~self.of_kind("withheld")[self.solver]
 
 
 def judged_cells(rankings: Rankings | Decisions, declared: Declared) -> RankCells:
-    """Place every solution in its group and give it its adjusted rank.
+    """Group the solutions and compute adjusted ranks.
 
-    Of a group that a judge saw again, only the first occasion counts. A solution that failed
-    is tied last in its group. A withheld solver who is not in the data takes the one rank
-    that its group leaves unused.
+    Of a repeat task, only the first occasion counts. A failed solution is tied last in its group.
+    A withheld solver that is not in the data takes the one rank that its group leaves unused.
     """
     if isinstance(rankings, Decisions):
         from quem.method.decisions import decision_cells
@@ -174,7 +173,7 @@ def _with_failed(
     rankings: Rankings,
     declared: Declared,
 ) -> _Columns:
-    """Add the solutions that the study declares failed, in every judge's first block."""
+    """Add the declared failed solutions in every judge's first block."""
     added = []
     for problem, solver in sorted(declared.failed):
         p, s = rankings.problems.index(problem), rankings.solvers.index(solver)
@@ -193,8 +192,8 @@ def _with_withheld(
     rankings: Rankings,
     declared: Declared,
 ) -> tuple[_Columns, tuple[Gap, ...]]:
-    """Give the withheld solvers the ranks left unused, where each has just one to take."""
-    # Where untied ranks leave none unused, they are the adjusted ranks already.
+    """Assign withheld solvers the unused ranks, where each has exactly one."""
+    # If untied ranks leave none unused, they are adjusted already.
     suspect = np.unique(columns["group"][columns["given"] != adjusted])
     if not len(suspect):
         return columns, ()
@@ -222,7 +221,7 @@ def _with_rows(
     columns: _Columns,
     added: list[tuple[NDArray[np.int64], int, NDArray[np.float64]]],
 ) -> _Columns:
-    """Append cells like the given rows, of another solver and with the given ranks."""
+    """Append copies of rows with another solver and ranks."""
     if not added:
         return columns
     rows = np.concatenate([rows for rows, _, _ in added])

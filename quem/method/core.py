@@ -1,4 +1,4 @@
-"""What the method makes of a study, before anything is said of it."""
+"""The numbers of the method, without words."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class SystemEstimate:
-    """A system's years, twice: by the paper's line, and for the reference population."""
+    """Both experience estimates of a system: the paper's, and for the reference population."""
 
     system: str  # its id
-    name: str  # as the study has it, with its version
-    at: int  # its index among the solvers
-    rank: float  # its average rank
+    name: str  # title with version
+    at: int  # index among the solvers
+    rank: float  # average rank
     experience: float  # by the paper's line
     interval: tuple[float, float]  # the paper's prediction interval
-    mean_interval: tuple[float, float]  # the paper's interval of the mean
-    inside: bool  # whether its average rank and its years lie within the subjects'
+    mean_interval: tuple[float, float]  # the paper's confidence interval for the mean
+    inside: bool  # whether average rank and years are within the subjects' range
     reference: Reference
     posterior: Posterior
     variation: Variation
-    added: Variance  # what it varies beyond people, as a variance of z
-    error: Variance  # of a typical system, as a variance of z
+    added: Variance  # variance of z beyond that of subjects
+    error: Variance  # variance of z, of a typical system
     rests_on: tuple[Rest, ...]
-    leads: Leads | None  # which estimate is stated first; None where no years are stated
+    leads: Leads | None  # estimate stated first; None if no years are stated
 
 
 @dataclass(frozen=True)
 class Core:
-    """The method's numbers."""
+    """The results of the method."""
 
     study: Study
     settings: ExperienceSettings
@@ -58,40 +58,40 @@ class Core:
     people: People
     population: Population
     agreement: Agreement | None
-    # How averages come from some of the cells, where a part computes them
+    # Recomputes averages from some of the cells, for parts
     again: Callable[[RankCells], Averages] | None = None
     estimates: tuple[SystemEstimate, ...] = ()
-    left_out: tuple[LeftOut, ...] = ()  # without each judge, problem, and subject
+    left_out: tuple[LeftOut, ...] = ()  # leave-one-out: judges, problems, and subjects
 
     @property
     def unit(self) -> str:
-        """What experience is counted in."""
+        """The unit of experience."""
         return self.study.spec.experience_unit
 
     @property
     def states_years(self) -> bool:
-        """Whether years are stated of any system."""
+        """Whether years are stated for any system."""
         return any(of.leads for of in self.estimates)
 
     @property
     def best_first(self) -> list[SystemEstimate]:
-        """The systems by average rank, the best first."""
+        """The systems by decreasing average rank."""
         return sorted(self.estimates, key=lambda of: -of.rank)
 
     def subjects_below(self, of: SystemEstimate) -> int:
-        """The number of subjects whose average rank is lower."""
+        """The number of subjects with a lower average rank."""
         ranks = self.averages.rank[self.averages.of_kind("subject")]
         return int((ranks < of.rank - _ROUNDING).sum())
 
     def is_within(self, rank: float) -> int:
-        """Whether an average rank is within the subjects' (0), above (1), or below (-1)."""
+        """Whether an average rank is within the subjects' range (0), above (1), or below (-1)."""
         x = self.line.x
         if rank >= x.max() - _ROUNDING:
             return 1
         return -1 if rank <= x.min() + _ROUNDING else 0
 
     def name_of(self, solver: str) -> str:
-        """Name a system as the study does, with its version; any other solver by its id."""
+        """The title of a system with its version; the id of any other solver."""
         for system in self.study.spec.systems:
             if system.id == solver:
                 return " ".join(filter(None, [system.name or system.id, system.version]))
@@ -99,14 +99,14 @@ class Core:
 
 
 def inside(line: Line, rank: float, experience: float) -> bool:
-    """Whether average rank and years lie within the subjects'."""
+    """Whether average rank and years are within the subjects' range."""
     x, y = line.x, line.y
     within = x.min() + _ROUNDING < rank < x.max() - _ROUNDING
     return bool(within and y.min() <= experience <= y.max())
 
 
 def round_years(years: NDArray[np.float64]) -> tuple[float, ...]:
-    """Years to give the chances of: half and four fifths of the highest subject's, rounded.
+    """Years of the stated probabilities: half and four fifths of the highest subject's, rounded.
 
     Shapes: `years` (n,).
     """

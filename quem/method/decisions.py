@@ -1,7 +1,7 @@
-"""Decisions on pairs as rankings of two, counted first: who decided matters to few results.
+"""Paired decisions as rankings of two, aggregated to counts.
 
-Decisions collapse to how often each outcome of each pair occurs, of which n solvers have 3 n(n -
-1)/2; the likelihood of the worths is the same. So ten million take little longer than a thousand.
+Only the counts of each outcome of each pair matter to the likelihood of the worths, and n solvers
+have 3 n(n - 1)/2 outcomes, so ten million decisions take little longer than a thousand.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Codes = NDArray[np.int64]
 
-# Decisions that are looked at together: what is computed of them stays in a processor's cache.
+# Decisions per chunk: intermediate results fit into the processor's cache.
 _PORTION = 1 << 17
-# Outcomes that may be counted in a table, whether they occur or not.
+# Limit of outcomes that are counted in a dense table.
 _FEW_OUTCOMES = 1 << 22
 
 
 def count_decisions(decisions: Decisions) -> PooledRankings:
-    """The outcomes of pairs, how often each occurs, and which one each decision is."""
+    """The outcomes of pairs, their counts, and the outcome of each decision."""
     n, rows = len(decisions.solvers), len(decisions.winner)
     times = None if (decisions.times == 1).all() else decisions.times
     size = 2 * n * n
@@ -63,7 +63,7 @@ def count_decisions(decisions: Decisions) -> PooledRankings:
 
 
 def _counts(which: NDArray[np.integer[Any]], times: Codes | None, n: int) -> Floats:
-    """How often each outcome occurs."""
+    """The count of each outcome."""
     total = np.zeros(n)
     for start in range(0, len(which), _PORTION):
         part = slice(start, start + _PORTION)
@@ -86,12 +86,12 @@ def _keys(decisions: Decisions) -> Iterator[tuple[slice, Codes]]:
 
 
 class DecisionCells(RankCells):
-    """The cells of decisions, two of each, laid out when something asks for them."""
+    """The cells of decisions, two per decision, built lazily."""
 
     pooled: PooledRankings
     _problem: NDArray[np.integer[Any]]  # of each decision
     has_ranks = False
-    is_blocked = True  # ranks in different pairs do not compare
+    is_blocked = True  # ranks in different pairs are not comparable
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class DecisionCells(RankCells):
             "kinds": kinds,
             "pooled": pooled,
             "_problem": problem,
-            # Decisions that are made again count again.
+            # Repeated decisions count again.
             "occasion": np.broadcast_to(np.int64(1), cells),
             "size": np.broadcast_to(np.int64(2), cells),
             # A rank in a pair has no meaning without the other pairs.
@@ -119,7 +119,7 @@ class DecisionCells(RankCells):
             object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        """One line; the cells themselves may be millions."""
+        """One line; there may be millions of cells."""
         return f"<DecisionCells: {self.n_groups:,} decisions>"
 
     @property
@@ -128,7 +128,7 @@ class DecisionCells(RankCells):
         return len(self.score) // 2
 
     def keep(self, rows: NDArray[np.bool_]) -> DecisionCells:
-        """The decisions of which both cells are kept.
+        """The decisions with both cells kept.
 
         Shapes: `rows` (n,).
         """
@@ -154,7 +154,7 @@ class DecisionCells(RankCells):
 
     @cached_property
     def solver(self) -> Codes:
-        """The solver of each cell, that of the loser first."""
+        """The solver of each cell, the loser's first."""
         return self._of_outcomes(self.pooled.orders.solver.astype(np.int32))
 
     @cached_property
@@ -168,22 +168,22 @@ class DecisionCells(RankCells):
 
     @cached_property
     def given(self) -> Floats:
-        """2 for the winner; 1 for the loser, and both where they tie."""
+        """2 for the winner; 1 for the loser and for ties."""
         return self._of_outcomes(np.where(self.pooled.orders.tied > 1, 1.0, [[1.0], [2.0]]))
 
     @cached_property
     def adjusted(self) -> Floats:
-        """The same, 1.5 where they tie."""
+        """The same, but 1.5 for ties."""
         return self._of_outcomes(np.where(self.pooled.orders.tied > 1, 1.5, [[1.0], [2.0]]))
 
     def _twice(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of the rows of decisions, as those of cells."""
+        """Values per decision, repeated per cell."""
         times = self.pooled.times
         # 32 bits hold the codes of any study, in half the memory.
         return np.repeat(values.astype(np.int32), 2 if times is None else 2 * times)
 
     def _of_outcomes(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of the loser and the winner of each outcome, as those of cells."""
+        """Values of the loser and the winner of each outcome, per cell."""
         rows = self.pooled.which
         if self.pooled.times is not None:
             rows = np.repeat(rows, self.pooled.times)

@@ -1,4 +1,4 @@
-"""Differences in years: of two systems of one study, and of systems of two studies."""
+"""Differences in years: of systems of one study, and of two studies."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Difference:
-    """Years of b less years of a."""
+    """Years of b minus years of a."""
 
-    years: float  # the median
-    interval: tuple[float | None, float | None]  # an end is None where it is open
-    ahead: float  # the chance that b is better
-    says: bool  # false where both are open: then years do not tell them apart
+    years: float  # median
+    interval: tuple[float | None, float | None]  # None for an open end
+    ahead: float  # probability that b is better
+    says: bool  # false if both ends are open: years do not distinguish them
 
 
 def difference(
@@ -40,7 +40,7 @@ def difference(
     level: float,
     opens: tuple[bool, bool],
 ) -> Difference:
-    """Compare two systems of one study, each as good as a typical person of some years.
+    """Compare two systems of one study, each as good as a typical subject of some years.
 
     `errors` are variances of z.
     """
@@ -83,9 +83,9 @@ def _read(weights: Floats, width: float, level: float, opens: tuple[bool, bool])
 
 
 def lead_lost(leads: Floats) -> int:
-    """The smallest number of units without which a lead is gone; 0 where there is none.
+    """The smallest number of units without which a lead vanishes; 0 without a lead.
 
-    Exact, since each unit takes away only its own part of the sum.
+    Exact, since each unit contributes only its own term to the sum.
 
     Shapes: `leads` (n,).
     """

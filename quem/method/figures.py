@@ -34,16 +34,16 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_MOST_GUIDES = 5  # systems with dashed lines to the axes; more would be a thicket
-# Pixels of the two drawings, at 96 to the inch, and of their letters.
+_MOST_GUIDES = 5  # systems with dashed lines to the axes, for legibility
+# Pixels of the two drawings, at 96 per inch, and of their text.
 _WIDE, _NARROW = (760, 440, 14.0), (300, 380, 12.5)
 _PIXELS = 96
 
 
 def line(findings: ExperienceFindings, *, narrow: bool = False) -> Figure:
-    """The paper's line with its two bands, people, and systems: Figures 2 and 3 of the paper.
+    """The paper's line with both bands, subjects, and systems: Figures 2 and 3 of the paper.
 
-    Where no years are stated, people and systems alone.
+    If no years are stated, subjects and systems alone.
     """
     core, size = findings.core, _NARROW if narrow else _WIDE
     width, height, letters = size
@@ -73,7 +73,7 @@ def _grid(core: Core) -> Floats:
 
 
 def _bands(axes: Axes, core: Core, curve: Floats, *, narrow: bool) -> None:
-    """Where one further person would be, and where the mean of such people is, with labels."""
+    """The prediction band and the confidence band of the mean, with labels."""
     x, center = curve.T
     one, mean = core.line.bands(x, core.settings.level)
     level = format_percent(core.settings.level)
@@ -85,7 +85,7 @@ def _bands(axes: Axes, core: Core, curve: Floats, *, narrow: bool) -> None:
     sign = "\n" if narrow else ", "
     texts = (f"{'person' if narrow else 'one person'}{sign}{level}", f"mean{sign}{level}", "line")
     ends = np.array([center[-1] + one[-1], center[-1] + mean[-1], center[-1]])
-    # From the lowest up, so that labels keep apart and stay inside.
+    # From the lowest up, so that labels do not overlap and stay inside.
     at = np.clip(ends, low, high - 2 * pixels)
     at[2] = min(at[2], high - 2 * space)
     at[1] = np.clip(at[1], at[2] + space, high - space)
@@ -145,7 +145,7 @@ def _frame(axes: Axes, findings: ExperienceFindings, grid: Floats, *, is_wide: b
 
 
 def _people_and_systems(axes: Axes, findings: ExperienceFindings, curve: Floats | None) -> None:
-    """Mark everybody, and name them where no name meets another or a mark."""
+    """Mark all solvers, and label them where no label overlaps another or a mark."""
     core = findings.core
     people = core.line
     points = [np.column_stack([people.x, people.y])]
@@ -169,9 +169,9 @@ def _people_and_systems(axes: Axes, findings: ExperienceFindings, curve: Floats 
 
 
 def _mark(axes: Axes, of: SystemEstimate, said: Statement, color: str, *, guides: bool) -> Floats:
-    """A diamond with its interval, an arrow from a bound, or a dashed line where no years are.
+    """A diamond with its interval, an arrow from a bound, or a dashed line without years.
 
-    Points that labels must not cover, the one that is labeled first.
+    Returns points that labels must not cover, starting with the labeled one.
     """
     x, (bottom, top) = of.rank, axes.get_ylim()
     dashed = {"color": color, "linewidth": 0.9, "linestyle": (0, (4, 4))}

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 FormName = Literal["linear", "log", "quadratic"]
 FEWEST_SUBJECTS, SIGNIFICANT = 5, 0.05
 _ROUNDING = 1e-18
-_ALONE = 1e-9  # of 1 - leverage
-# The columns beside the intercept.
+_ALONE = 1e-9  # 1 - leverage below this is 0
+# The columns besides the intercept.
 _DESIGNS: dict[str, Callable[[Floats], list[Floats]]] = {
     "linear": lambda x: [x],
     "log": lambda x: [np.log(x)],
@@ -44,7 +44,7 @@ class Line:
 
     @property
     def coefficients(self) -> list[float]:
-        """Intercept, slope and, of a quadratic, what goes with the squared rank."""
+        """Intercept, slope, and the coefficient of the squared rank of a quadratic."""
         return [float(one) for one in self.fitted.params]
 
     @property
@@ -64,7 +64,7 @@ class Line:
 
     @property
     def p_value(self) -> float:
-        """Of the F test over subjects that experience goes with average rank."""
+        """The p value of the F test over subjects for the slope."""
         residual = float(self.fitted.mse_resid)
         if residual <= _ROUNDING * float(self.fitted.mse_total):
             return 0.0
@@ -73,13 +73,13 @@ class Line:
 
     @property
     def rises(self) -> bool:
-        """Whether experience rises with rank, from the lowest to the highest of the subjects."""
+        """Whether experience rises from the lowest to the highest rank of the subjects."""
         low, high = self.predict(np.array([self.x.min(), self.x.max()]))
         return bool(high > low)
 
     @property
     def holds(self) -> bool:
-        """Whether the line may lead: it rises, is significant, and has five subjects at least."""
+        """Whether the line may lead: it rises, is significant, and has at least five subjects."""
         return self.rises and self.p_value < SIGNIFICANT and len(self.y) >= FEWEST_SUBJECTS
 
     def predict(self, x: Floats) -> Floats:
@@ -87,7 +87,7 @@ class Line:
         return np.asarray(design(self.form, x) @ self.fitted.params)
 
     def intervals(self, x: float, level: float) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The prediction interval at an average rank, and the interval of the mean."""
+        """The prediction interval at an average rank, and the confidence interval for the mean."""
         row = design(self.form, np.array([x]))[0]
         center = float(row @ self.fitted.params)
         leverage = float(row @ self.fitted.normalized_cov_params @ row)
@@ -126,11 +126,11 @@ def refusal(form: FormName, x: Floats, needed: Floats) -> str:
 
 
 def leave_one_out(form: str, x: Floats, y: Floats) -> float | None:
-    """The root mean squared error of years that are predicted without the person; else None."""
+    """The leave-one-out root mean squared error of the years; None if undefined."""
     rows = design(form, x)
     if len(y) <= rows.shape[1] or np.linalg.matrix_rank(rows) < rows.shape[1]:
         return None
     hat = rows @ np.linalg.pinv(rows)
     left = 1 - np.diag(hat)
-    # Whoever alone bends the line to themselves cannot be predicted by the others.
+    # A subject with leverage 1 cannot be predicted from the others.
     return float(np.sqrt((((y - hat @ y) / left) ** 2).mean())) if left.min() > _ALONE else None

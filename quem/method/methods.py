@@ -1,4 +1,4 @@
-"""The methods paragraph of a report, ready to be pasted into a paper, and the citation."""
+"""The methods paragraph of a report for a paper, and the citation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ QUEM = (
 
 
 def methods_paragraph(findings: ExperienceFindings) -> str:
-    """What was done and found, in the words of a paper."""
+    """Methods and findings in the words of a paper."""
     core, said = findings.core, findings.statements
     sentences = [_design(core), *_data(core)]
     sentences += [part.about(found, core) for part, found in findings.parts.items()]
@@ -52,7 +52,7 @@ def _design(core: Core) -> str:
         who += f" and by {join_words(of.name for of in core.estimates)}"
     text = "Experience was estimated with QUEM (Hayes & Parzen, 1997)."
     if core.cells is None and core.averages.n_ranks.any():
-        return text  # a part says who was ranked with whom
+        return text  # a part describes the groups
     if core.cells is None:
         return f"{text} Average ranks of solutions {who}, computed elsewhere, were used."
     (judges, noun), (problems, _), *_ = amounts(core)
@@ -90,7 +90,7 @@ def _data(core: Core) -> Iterator[str]:
 
 
 def _fit(core: Core) -> str:
-    """How the paper's line was fitted; its numbers where years are stated."""
+    """The fit of the paper's line, with its numbers if years are stated."""
     line = core.line
     called = core.averages.called
     form = {"linear": called, "log": f"the logarithm of {called}"}
@@ -114,7 +114,7 @@ def _population(core: Core) -> str:
 
 
 def citation(core: Core) -> str:
-    """How to cite the report."""
+    """The citation of the report."""
     size = [f"{len(core.line.y):,} people", *(format_count(*of) for of in amounts(core))]
     return (
         f"{core.study.spec.title.rstrip('.')}. QUEM study with {join_words(size)}. Report made "

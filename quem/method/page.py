@@ -1,4 +1,4 @@
-"""What the page of an experience study shows, in the order of the page."""
+"""The page of an experience study, in order."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 # A test that passes by less is weak evidence.
 _CLEARLY = 0.01
-# Kendall's W: from here judges agree well, and from here in part.
+# Kendall's W: lower bounds of good and of moderate agreement.
 _AGREE, _PARTLY = 0.7, 0.4
 _MOST_COLUMNS = 4  # systems side by side
-_MOST_SAID = 2  # of warnings of one kind
-# Warnings that a card says: sign and title.
+_MOST_SAID = 2  # warnings of one kind
+# Warnings on cards: sign and title.
 _BASIS: dict[str, tuple[Any, str]] = {
     "few-subjects": ("warn", "Few people"),
     "judge-reversed": ("bad", "A judge may have ranked from best to worst"),
@@ -42,7 +42,7 @@ _ON_CARDS = {*_BASIS, *_BEFORE, "decreasing-skill-function", "not-significant"}
 
 
 def report_context(findings: ExperienceFindings) -> dict[str, Any]:
-    """What the templates show."""
+    """The variables of the templates."""
     core, said = findings.core, findings.statements
     spec = findings.study.spec
     parts: dict[str, list[Section]] = {"result": [], "basis": [], "appendix": []}
@@ -83,13 +83,13 @@ def report_context(findings: ExperienceFindings) -> dict[str, Any]:
 
 
 def _counts(core: Core) -> list[tuple[str, str]]:
-    """What a result is made of: number and noun."""
+    """Sample sizes of a result: number and noun."""
     known = ((n, noun if n == 1 else f"{noun}s") for n, noun in words.amounts(core))
     return [(f"{n:,}", noun) for n, noun in [(len(core.line.y), "people"), *known]]
 
 
 def _basis(findings: ExperienceFindings) -> Iterator[Check]:
-    """How sound the ground of a result is."""
+    """Checks of the data behind a result."""
     core = findings.core
     yield _experience(core)
     yield from _agreeing(core)
@@ -136,7 +136,7 @@ def _agreeing(core: Core) -> Iterator[Check]:
 
 
 def _before(findings: ExperienceFindings) -> Iterator[Check]:
-    """What a reader has to know before they quote a result."""
+    """Checks before quoting a result."""
     core = findings.core
     if core.states_years:
         yield from _range(core)
@@ -179,7 +179,7 @@ def _range(core: Core) -> Iterator[Check]:
 
 
 def _wide(findings: ExperienceFindings) -> Iterator[Check]:
-    """Where an interval is wider than the range of the people, so that it pins nothing down."""
+    """Checks for intervals wider than the range of the subjects."""
     span = float(np.ptp(findings.core.line.y))
     for one in findings.statements:
         low, high = one.interval
@@ -207,7 +207,7 @@ def _sentence(of: StudyWarning) -> str:
 
 
 def _how(core: Core) -> str:
-    """How the years come about, or why there are none."""
+    """How the years are computed, or why there are none."""
     if core.estimates and not core.states_years:
         return (
             "Years would come from a line through these people, higher up for more experienced "
@@ -229,7 +229,7 @@ def _how(core: Core) -> str:
 
 
 def _estimates(findings: ExperienceFindings) -> Iterator[Section]:
-    """Both estimates of each system, where there are several."""
+    """Both estimates of each system, if there are several."""
     core = findings.core
     if not core.states_years or len(core.estimates) == 1:
         return
@@ -249,7 +249,7 @@ def _estimates(findings: ExperienceFindings) -> Iterator[Section]:
 
 
 def _rests(core: Core) -> Iterator[Section]:
-    """Who moves the paper's estimates most; nobody where no years are stated."""
+    """The most influential units of the paper's estimates; empty if no years are stated."""
     shown = [of for of in core.best_first if of.leads and of.rests_on]
     if not shown:
         return

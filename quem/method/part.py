@@ -1,7 +1,7 @@
-"""What a part of an analysis is: its numbers, section, warnings, and sentence in one file.
+"""The interface of parts: each has its numbers, section, warnings, and sentence in one file.
 
-The method never names a part. Deleting a file here and its entry in `quem.parts.PARTS` deletes
-the feature.
+The method never names a part. Deleting its file and its entry in `quem.parts.PARTS` deletes the
+feature.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class PartTable:
-    """A table of a part: a key of analysis.json, and a CSV file where it has a stem."""
+    """A table of a part: a key of analysis.json, and a CSV file if it has a stem."""
 
-    name: str  # the key; empty where it is a CSV file alone
+    name: str  # key; empty for a CSV file alone
     meaning: str
     row: type[Row]
-    many: bool = True  # else analysis.json has one entry rather than a list
+    many: bool = True  # false: a single entry in analysis.json instead of a list
     stem: str = ""
 
 
@@ -46,23 +46,23 @@ class Part(Generic[Found]):
     name: ClassVar[str]
     tables: ClassVar[tuple[PartTable, ...]] = ()
 
-    # Where its sections are: after the line, after the agreement, or at the end of the page.
+    # Place of its sections: after the line, after the agreement, or at the end of the page.
     place: ClassVar[Literal["result", "basis", "appendix"]] = "basis"
 
     def __eq__(self, other: object) -> bool:
-        """A part has no state: two of a class are one, in another process too."""
+        """Parts have no state: two of a class are equal, in other processes too."""
         return type(self) is type(other)
 
     def __hash__(self) -> int:
-        """As equality has it."""
+        """Consistent with equality."""
         return hash(type(self))
 
-    # What changes the estimate.
+    # Changes to the estimate.
 
     def adjust(
         self, study: Study, settings: ExperienceSettings, cells: RankCells
     ) -> RankCells | None:
-        """Cells with other scores; None where they have no meaning by themselves."""
+        """Cells with other scores; None if single cells have no meaning."""
         return cells
 
     def average(
@@ -72,9 +72,9 @@ class Part(Generic[Found]):
         cells: RankCells | None,
         whole: Averages | None = None,
     ) -> Averages | None:
-        """Averages in the place of step 5; None to keep it.
+        """Averages instead of step 5's; None to keep these.
 
-        Where some cells are left out, `whole` is what this gave for all of them.
+        If some cells are left out, `whole` is the result for all of them.
         """
         return None
 
@@ -85,22 +85,22 @@ class Part(Generic[Found]):
         return {}
 
     def own(self, of: Averages) -> dict[str, Variance]:
-        """Dispersions of averages that it gave, as people's are, by the ids of systems."""
+        """Dispersions of the part's own averages, like those of subjects, by system id."""
         return {}
 
-    # What is said.
+    # Output.
 
     def find(self, core: Core) -> Found | None:
-        """What the part found; None where it has nothing to say."""
+        """The findings of the part; None if there are none."""
         return None
 
     def rows(self, found: Found, core: Core) -> Sequence[Sequence[Row]]:
-        """The rows of each of `tables`; by default what was found is a row, or several."""
+        """The rows of each of `tables`; by default the findings are a row, or several."""
         rows: Any = [found] if isinstance(found, Row) else found
         return (rows,)
 
     def warn(self, found: Found, core: Core) -> Iterable[StudyWarning]:
-        """What a reader must know."""
+        """The part's warnings."""
         return ()
 
     def about(self, found: Found, core: Core) -> str:
@@ -124,11 +124,11 @@ class Part(Generic[Found]):
         return ()
 
     def references(self, found: Found, core: Core) -> Iterable[str]:
-        """What the methods paragraph cites for it."""
+        """The part's references in the methods paragraph."""
         return ()
 
     def headline(self, found: Found, core: Core) -> Iterable[str]:
-        """Sentences above everything else, such as what differs from a seal."""
+        """Sentences above everything else, such as differences from a seal."""
         return ()
 
     def is_good(self, found: Found) -> bool:
@@ -136,5 +136,5 @@ class Part(Generic[Found]):
         return True
 
     def figures(self) -> dict[str, Any]:
-        """What draws the part's figures from what it found and the core, by stem."""
+        """Drawing functions of the part's figures, by stem; they take its findings and the core."""
         return {}

@@ -1,13 +1,13 @@
 r"""Plackett-Luce with ties: one worth per solver, from rankings of a few solvers each.
 
-A judge who orders solutions is taken to choose the best, then the best of the rest, and so on;
-the worths :math:`\alpha = e^\theta` are odds of being chosen (Luce 1959, Plackett 1975). Ties are
-those of Turner, van Etten, Firth & Kosmidis (2020, Modelling rankings in R: the PlackettLuce
-package), which generalize Davidson (1970): a set S of k solutions is chosen together with odds
+A judge's order is modeled as choosing the best, then the best of the rest, and so on; the worths
+:math:`\alpha = e^\theta` are odds of being chosen (Luce 1959, Plackett 1975). Ties are those of
+Turner, van Etten, Firth & Kosmidis (2020, Modelling rankings in R: the PlackettLuce package),
+which generalize Davidson (1970): a set S of k solutions is chosen together with odds
 
 .. math:: f(S) = \delta_k \Big( \prod_{s \in S} \alpha_s \Big)^{1/k}, \qquad \delta_1 = 1
 
-and a ranking :math:`C_1 \succ C_2 \succ \dots`, with :math:`A_j` what is left before the j-th
+and a ranking :math:`C_1 \succ C_2 \succ \dots`, with :math:`A_j` the solutions before the j-th
 choice, has the probability
 
 .. math:: \prod_j \frac{f(C_j)}{\sum_{k} \sum_{S \subseteq A_j, |S| = k} f(S)}
@@ -15,9 +15,9 @@ choice, has the probability
 where k runs over 1 and the sizes of ties that occur. The log-likelihood is concave in
 :math:`\theta` and :math:`\log \delta`.
 
-Here a ranking has the worst first, so that the choice at place p was made among the solvers up to
-p. With :math:`x_i = \alpha_i^{1/k}`, the odds of all sets of k among them add up to
-:math:`\delta_k e_k(x_1, \dots, x_p)`, an elementary symmetric polynomial.
+Here a ranking has the worst first, so the choice at position p was made among the solvers up to p.
+With :math:`x_i = \alpha_i^{1/k}`, the odds of all sets of k among them add up to :math:`\delta_k
+e_k(x_1, \dots, x_p)`, an elementary symmetric polynomial.
 """
 
 from __future__ import annotations
@@ -42,16 +42,15 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Numbers = NDArray[Any]  # real, or complex for derivatives
 
-# The default penalty: as if each log worth had been drawn from a normal distribution of
-# variance 1/RIDGE.
+# The default penalty: a normal prior of variance 1/RIDGE for each log worth.
 RIDGE, _LEAST_RIDGE = 0.01, 0.001
-_FEWEST_PROBLEMS = 3  # for errors by leaving out each
+_FEWEST_PROBLEMS = 3  # for the jackknife
 # Beyond, a covariance of all solvers takes more memory than the rankings.
 _MOST_WITH_ERRORS = 5_000
 _FEW = 1 << 9  # rankings
-_PORTION = 1 << 16  # numbers that are computed together, as they fit into a processor's cache
+_PORTION = 1 << 16  # numbers per chunk, to fit into the processor's cache
 _MOST_STEPS, _LONGEST_STEP, _CLOSE, _ROUNDING, _SHIFT = 100, 2.0, 1e-6, 1e-12, 1e-5
-# A step into the complex plane, which gives derivatives without rounding (Squire & Trapp 1998).
+# Complex step, for derivatives without rounding errors (Squire & Trapp 1998).
 _ASIDE = 1e-30
 
 
@@ -60,18 +59,18 @@ _ASIDE = 1e-30
 
 @dataclass(frozen=True)
 class WeakOrders:
-    """Different rankings, the worst first; places beyond the end of shorter ones are not there."""
+    """Distinct rankings, the worst first; shorter ones are padded."""
 
-    times: Floats  # of shape (m,): how often each was given
+    times: Floats  # of shape (m,): multiplicity
     # Of shape (longest, m)
     solver: Codes
-    tied: Codes  # the number of solvers that are tied at each place
-    last: Flags  # whether a place is the last of those that are tied
+    tied: Codes  # number of solvers tied at each position
+    last: Flags  # whether a position is the last of its tie
     there: Flags
 
 
 def weak_orders(ranking: Codes, solver: Codes, rank: Floats) -> WeakOrders:
-    """Rankings, numbered from 0, from a table with a line per place.
+    """Rankings, numbered from 0, from a table with one line per position.
 
     Shapes: `ranking` (n,); `solver` (n,); `rank` (n,).
     """
@@ -93,9 +92,9 @@ def weak_orders(ranking: Codes, solver: Codes, rank: Floats) -> WeakOrders:
 
 @dataclass(frozen=True)
 class PooledRankings:
-    """All rankings of a study: the different ones, and which judge gave which of them how often.
+    """All rankings of a study: the distinct ones, and how often each judge gave each.
 
-    The likelihood does not depend on who gave a ranking.
+    The likelihood does not depend on the judges.
     """
 
     orders: WeakOrders
@@ -103,22 +102,22 @@ class PooledRankings:
     n_judges: int
     # Of shape (n,)
     judge: NDArray[np.integer[Any]]
-    which: NDArray[np.integer[Any]]  # which of the different rankings each is
-    times: Codes | None = None  # how often; None for once
+    which: NDArray[np.integer[Any]]  # index of each in the distinct rankings
+    times: Codes | None = None  # multiplicity; None for 1
 
     @property
     def n_rankings(self) -> int:
-        """How many rankings were given."""
+        """Number of rankings, with multiplicity."""
         return round(float(self.orders.times.sum()))
 
     def n_ranks(self) -> Codes:
-        """In how many rankings each solver is, shape (n_solvers,)."""
+        """The number of rankings with each solver, shape (n_solvers,)."""
         times = self.orders.times * self.orders.there
         total = np.bincount(self.orders.solver.ravel(), times.ravel(), self.n_solvers)
         return np.rint(total).astype(np.int64)
 
     def by_judge(self, values: Floats) -> Floats:
-        """Sum values of the different rankings over those of each judge, shape (n_judges,)."""
+        """Sum values of the distinct rankings over those of each judge, shape (n_judges,)."""
         total = np.zeros(self.n_judges)
         for start in range(0, len(self.which), _PORTION):
             part = slice(start, start + _PORTION)
@@ -128,7 +127,7 @@ class PooledRankings:
 
 
 def list_rankings(cells: RankCells) -> PooledRankings:
-    """The rankings of cells, each of them once."""
+    """The rankings of cells, with multiplicity 1."""
     judge = np.zeros(cells.n_groups, dtype=np.int64)
     judge[cells.group] = cells.judge
     return PooledRankings(
@@ -144,25 +143,23 @@ Solvers = tuple[int, ...]
 
 
 class Connection(NamedTuple):
-    """How the solvers of some rankings hang together."""
+    """Connectivity of the comparison graph."""
 
-    # Solvers who were compared, directly or through others; no solver of one part was ever compared
-    # with one of another. The largest part comes first.
+    # Connected components: solvers who were compared directly or through others. The largest comes
+    # first.
     parts: tuple[Solvers, ...]
-    # Within the parts, the sets of solvers who were always ranked above all others, and always
-    # below all others, that they were compared with. Without ridge there is no maximum of
-    # likelihood where there are any.
+    # Within the components, the sets of solvers who were always ranked above, and always below, all
+    # others that they were compared with. Without ridge, such sets have no maximum of likelihood.
     above: tuple[Solvers, ...]
     below: tuple[Solvers, ...]
 
 
 def connection(orders: WeakOrders, n_solvers: int) -> Connection:
-    """The graph of comparisons.
+    """The connectivity of the comparison graph.
 
-    There is an edge from each solver to whom it was ranked above, and both ways in a tie. A part
-    is connected where edges are followed either way; the likelihood has a maximum where every
-    solver can be reached from every other along them (Ford 1957; Hunter 2004, MM algorithms for
-    generalized Bradley-Terry models).
+    There is an edge from each solver to those ranked below, and both ways in a tie. Components are
+    weakly connected; the likelihood has a maximum where every solver can be reached from every
+    other (Ford 1957; Hunter 2004, MM algorithms for generalized Bradley-Terry models).
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -170,7 +167,7 @@ def connection(orders: WeakOrders, n_solvers: int) -> Connection:
     given = orders.there & (orders.times > 0)
     present = np.zeros(n_solvers, dtype=bool)
     present[orders.solver[given]] = True
-    # Neighbors are enough: whoever is further below is below a neighbor.
+    # Edges between neighbors suffice: reachability is transitive.
     below, above, tied = orders.solver[:-1], orders.solver[1:], given[1:] & ~orders.last[:-1]
     better = np.concatenate([above[given[1:]], below[tied]])
     worse = np.concatenate([below[given[1:]], above[tied]])
@@ -190,7 +187,7 @@ def connection(orders: WeakOrders, n_solvers: int) -> Connection:
 
 
 def _sets(code: NDArray[np.int32], chosen: Flags) -> tuple[Solvers, ...]:
-    """Solvers of the same code, the largest set first."""
+    """Solvers by code, the largest set first."""
     sets: dict[int, list[int]] = {}
     for solver in np.flatnonzero(chosen).tolist():
         sets.setdefault(int(code[solver]), []).append(solver)
@@ -205,11 +202,11 @@ class PlackettLuce:
     r"""A fitted model."""
 
     log_worth: Floats  # of shape (n_solvers,): :math:`\theta`, with the mean 0
-    ties: dict[int, float]  # :math:`\delta_k` by the size k of ties, of those that occur
+    ties: dict[int, float]  # :math:`\delta_k` by the size k of ties that occur
     log_likelihood: float  # without the penalty
 
     def beats(self) -> Floats:
-        r"""The probability that one solver beats another, a tie counted as one half.
+        r"""The probability that one solver beats another, with a tie as one half.
 
         :math:`\big(\alpha_s + \tfrac12 \delta_2 \sqrt{\alpha_s \alpha_j}\big) \big/
         \big(\alpha_s + \alpha_j + \delta_2 \sqrt{\alpha_s \alpha_j}\big)`
@@ -218,22 +215,22 @@ class PlackettLuce:
         return np.asarray(expit(lead) * (1 - tie) + tie / 2)
 
     def slopes(self) -> tuple[Floats, Floats]:
-        r"""How `beats` changes with the lead in log worth, and with :math:`\log \delta_2`."""
+        r"""The derivatives of `beats` by the lead in log worth, and by :math:`\log \delta_2`."""
         lead, tie = self._pairs()
         alone, ahead = expit(lead) * expit(-lead), expit(lead) - 0.5
         return (1 - tie) * (alone + tie * ahead**2), -tie * (1 - tie) * ahead
 
     def _pairs(self) -> tuple[Floats, Floats]:
-        """The leads in log worth, and the chances of ties."""
+        """The leads in log worth, and the odds of ties."""
         lead = self.log_worth[:, np.newaxis] - self.log_worth
-        # Divided by the greater worth, so that nothing overflows.
+        # Divided by the greater worth to avoid overflow.
         lesser = np.exp(-np.abs(lead) / 2)
         tie = self.ties.get(2, 0.0) * lesser
         return lead, tie / (1 + lesser**2 + tie)
 
 
 def expected_ranks(model: PlackettLuce, ranked: Flags) -> Floats:
-    r"""The rank that each solver can expect among all, shape (n_solvers,).
+    r"""The expected rank of each solver among all, shape (n_solvers,).
 
     :math:`1 + \sum_{j \neq s} P(s \text{ beats } j)` over the other solvers, ties one half; NaN
     for those without rankings.
@@ -248,9 +245,10 @@ def expected_ranks(model: PlackettLuce, ranked: Flags) -> Floats:
 def fit_plackett_luce(
     orders: WeakOrders, n_solvers: int, *, ridge: float = RIDGE, start: PlackettLuce | None = None
 ) -> PlackettLuce:
-    r"""Maximize the log-likelihood less :math:`\tfrac12 \lambda (\sum\theta^2 + \sum\log^2\delta)`.
+    r"""Fit a model by penalized maximum likelihood.
 
-    By Newton's method.
+    Newton's method maximizes the log-likelihood minus
+    :math:`\tfrac12 \lambda (\sum\theta^2 + \sum\log^2\delta)`.
     """
     model = _Likelihood(orders, n_solvers)
     at = model.parameters(start) if start else np.zeros(len(model.observed))
@@ -276,13 +274,13 @@ def fit_plackett_luce(
 class _Choices(NamedTuple):
     """The choices of rankings at some worths."""
 
-    total: Numbers  # the odds of all sets at each place, shape (longest, m)
-    shares: Numbers  # of each place in all choices that it was in: 1/k of those of k; as `total`
-    counts: Numbers  # the expected number of sets of each size
+    total: Numbers  # odds of all sets at each position, shape (longest, m)
+    shares: Numbers  # of each position in its choices: 1/k of those of k; as `total`
+    counts: Numbers  # expected number of sets of each size
 
 
 class _Likelihood:
-    """The log-likelihood, of log worths and then log deltas."""
+    """The log-likelihood of log worths and log deltas, in this order."""
 
     def __init__(self, orders: WeakOrders, n_solvers: int) -> None:
         self.orders, self.n = orders, n_solvers
@@ -291,7 +289,7 @@ class _Likelihood:
         starts = range(0, len(orders.times), at_once)
         self.portions = [slice(start, start + at_once) for start in starts]
         counts = np.bincount(orders.tied.ravel(), self.weight.ravel(), minlength=2)
-        counts[:2] = 0, 1  # single solvers are chosen, be it among themselves alone
+        counts[:2] = 0, 1  # single solvers are always possible choices
         self.sizes = np.flatnonzero(counts).tolist()
         shares = orders.times * orders.there / np.maximum(orders.tied, 1)
         self.observed = np.append(self.by_solver(shares), counts[self.sizes[1:]])
@@ -299,16 +297,19 @@ class _Likelihood:
     def parameters(self, model: PlackettLuce) -> Floats:
         """The parameters of a fitted model in this order, 0 where it has none."""
         log_delta = [np.log(model.ties.get(k, 1.0)) for k in self.sizes[1:]]
-        # Who has no rankings stays at 0.
+        # Solvers without rankings stay at 0.
         log_worth = np.where(self.observed[: self.n] > 0, model.log_worth, 0.0)
         return np.concatenate([log_worth, log_delta])
 
     def by_solver(self, values: Floats) -> Floats:
-        """Sum values of places over those of each solver."""
+        """Sum values of positions over those of each solver."""
         return np.bincount(self.orders.solver.ravel(), values.ravel(), self.n).astype(float)
 
     def evaluate(self, at: Floats) -> tuple[float, Floats]:
-        """The value, and what is expected of what was observed: their difference is the slope."""
+        """The log-likelihood, and the expected values of the sufficient statistics.
+
+        The gradient is their observed minus their expected values.
+        """
         n, value, expected = self.n, float(self.observed @ at), np.zeros(len(at))
         for part in self.portions:
             solver = self.orders.solver[:, part]
@@ -319,20 +320,20 @@ class _Likelihood:
         return value, expected
 
     def step(self, at: Floats, expected: Floats, ridge: float) -> Floats:
-        """Where Newton's method goes, to a twentieth, which the next step makes up for.
+        """A step of Newton's method, to within a twentieth, which the next step corrects.
 
-        By conjugate gradients, which need the information as products alone.
+        By conjugate gradients, which need only products with the information matrix.
         """
         from scipy.sparse.linalg import LinearOperator, cg
 
-        damped = ridge or _LEAST_RIDGE  # without ridge worths are free up to a constant
+        damped = ridge or _LEAST_RIDGE  # without ridge, worths are free up to a constant
 
         def product(values: Floats) -> Floats:
             values = values.ravel()
             shift = _SHIFT / max(float(np.abs(values).max()), _SHIFT)
             return (self.evaluate(at + shift * values)[1] - expected) / shift + damped * values
 
-        # About the diagonal: as if sets of one alone were chosen.
+        # Preconditioner: the diagonal for sets of one.
         squares = np.zeros(len(at))
         for part in self.portions:
             solver = self.orders.solver[:, part]
@@ -371,7 +372,7 @@ class _Likelihood:
         return block_array(blocks).tocsr()
 
     def choices(self, theta: Numbers, log_delta: Numbers, part: slice = slice(None)) -> _Choices:
-        """What the model expects of a part, given the log worths at places, shape (longest, m)."""
+        """The expected choices of a part; log worths are by position, shape (longest, m)."""
         delta = np.exp(np.append(0.0, log_delta))
         worths = [np.exp(theta / k) * self.orders.there[:, part] for k in self.sizes]
         sums = [_polynomials(x, k) for x, k in zip(worths, self.sizes, strict=True)]
@@ -383,11 +384,12 @@ class _Likelihood:
         return _Choices(total, shares, np.array([(weight * of).sum() for of in odds]))
 
     def misfits(self, at: Floats) -> Floats:
-        """What a choice adds to both sums of `infit`, and to their number: shape (3, size, m)."""
+        """The terms of a choice in the sums of `infit`, and their number: shape (3, size, m)."""
         order, theta, delta = self.orders, at[: self.n], np.exp(at[self.n :])
         x = theta[order.solver] * order.there
         total = self.choices(theta[order.solver], at[self.n :]).total
-        # The log odds of the chosen set: the mean log worth of the last `tied` places up to here.
+        # The log odds of the chosen set: the mean log worth of the last `tied` positions up to
+        # here.
         whole = np.concatenate([np.zeros_like(x[:1]), np.cumsum(x, axis=0)])
         place = np.arange(1, len(x) + 1)[:, np.newaxis]
         first = np.maximum(place - order.tied, 0)
@@ -404,7 +406,7 @@ class _Likelihood:
 
 
 def _polynomials(x: Numbers, k: int) -> list[Numbers]:
-    """The elementary symmetric polynomials of degree 0 to k of the places up to each."""
+    """The elementary symmetric polynomials of degree 0 to k of the positions up to each."""
     of_degree = [np.ones_like(x)]
     for degree in range(k):
         of_degree.append(_sums_up_to(x * _before(of_degree[-1], degree)))
@@ -412,7 +414,7 @@ def _polynomials(x: Numbers, k: int) -> list[Numbers]:
 
 
 def _slopes(x: Numbers, polynomials: list[Numbers], weight: Numbers) -> Numbers:
-    """The derivative of the weighted sum of the last polynomial, by log x; backward through it."""
+    """The gradient of the weighted sum of the last polynomial, by log x; backpropagated."""
     slopes: Any = 0.0
     for degree in range(len(polynomials) - 2, -1, -1):
         reach = _sums_from_there(weight) * x
@@ -422,14 +424,14 @@ def _slopes(x: Numbers, polynomials: list[Numbers], weight: Numbers) -> Numbers:
 
 
 def _before(polynomial: Numbers, degree: int) -> Numbers:
-    """A polynomial of the places before each; that of degree 0 is 1 everywhere."""
+    """A polynomial of the positions before each; that of degree 0 is 1 everywhere."""
     if not degree:
         return polynomial
     return np.concatenate([np.zeros_like(polynomial[:1]), polynomial[:-1]])
 
 
 def _sums_up_to(values: Numbers) -> Numbers:
-    """The sums of the values at a place and before it.
+    """Cumulative sums over positions.
 
     NumPy's cumsum adds along this axis column by column, which is many times slower for many.
     """
@@ -442,7 +444,7 @@ def _sums_up_to(values: Numbers) -> Numbers:
 
 
 def _sums_from_there(values: Numbers) -> Numbers:
-    """The sums of the values at a place and after it."""
+    """Cumulative sums over positions from the end."""
     return _sums_up_to(values[::-1])[::-1]
 
 
@@ -451,12 +453,12 @@ def _sums_from_there(values: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class Scale:
-    """The worths of a study's solvers, and the rankings that they were fitted to."""
+    """The worths of a study's solvers, and their rankings."""
 
     rankings: PooledRankings
     model: PlackettLuce  # the worths of solvers without rankings have no meaning
     connection: Connection
-    ranked: Flags  # of shape (n_solvers,): who has rankings
+    ranked: Flags  # of shape (n_solvers,): whether a solver has rankings
     ridge: float
 
     @property
@@ -479,12 +481,12 @@ def fit_scale(
 
 @dataclass(frozen=True)
 class ScaleErrors:
-    """How sure the worths of a study are, for the k solvers that have rankings."""
+    """The errors of the worths of a study, for the k solvers that have rankings."""
 
-    # Covariance of log worths by the observed information, which takes rankings as independent
+    # Covariance of log worths by the observed information, which treats rankings as independent
     information: Floats  # of shape (k, k)
-    # Of errors by leaving out each problem, whose rankings share its accidents; 0 with fewer than
-    # three, and where what is left falls into parts
+    # Jackknife covariance over problems, whose rankings are dependent; 0 with fewer than three, and
+    # where the rest is disconnected
     df: int
     # Standard errors, the larger of both, of shape (k,)
     log_worth: Floats
@@ -530,7 +532,7 @@ def scale_errors(scale: Scale, without: Sequence[Scale] = ()) -> ScaleErrors | N
         always = np.all([left.ranked[ranked] for left in without], axis=0)
         worths -= worths[:, always].mean(axis=1, keepdims=True)
         centered = (worths - worths.mean(axis=0)) * np.sqrt(1 - 1 / len(without))
-        # Of those who are missing somewhere, nothing is known and nothing is added.
+        # Solvers who are missing somewhere get no jackknife variance.
         ranks = (slopes[:, :k] @ np.where(always, centered, 0.0).T).T
         variances = np.where(always, np.fmax(variances, (centered**2).sum(axis=0)), variances)
         of_ranks = np.where(always, np.fmax(of_ranks, (ranks**2).sum(axis=0)), of_ranks)
@@ -539,19 +541,19 @@ def scale_errors(scale: Scale, without: Sequence[Scale] = ()) -> ScaleErrors | N
 
 
 class Fit(NamedTuple):
-    """How far choices are from what the worths lead one to expect; of shape (k,)."""
+    """Fit of choices to the worths; of shape (k,)."""
 
-    n: Codes  # choices among two or more; of pairs, decisions
-    infit: Floats  # 1 on average where the model is true; NaN without choices
+    n: Codes  # choices among two or more; for pairs, decisions
+    infit: Floats  # expected to be 1; NaN without choices
 
 
 def infit(scale: Scale) -> Fit:
-    r"""How well each judge's choices fit the worths.
+    r"""The fit of each judge's choices to the worths.
 
-    Of a choice among sets S with the fitted probabilities :math:`p_S`, of which C was chosen,
-    :math:`\sum (1 - 2 p_C + \sum_S p_S^2) / \sum (1 - \sum_S p_S^2)` over the choices. Of a pair
-    without ties that is :math:`\sum (1 - p)^2 / \sum p (1 - p)`, with the probability p of what
-    was decided.
+    For a choice among sets S with the fitted probabilities :math:`p_S`, and the chosen set C,
+    :math:`\sum (1 - 2 p_C + \sum_S p_S^2) / \sum (1 - \sum_S p_S^2)` over the choices. For a pair
+    without ties that is :math:`\sum (1 - p)^2 / \sum p (1 - p)`, with the probability p of the
+    decision.
     """
     rankings, likelihood = scale.rankings, _Likelihood(scale.rankings.orders, len(scale.ranked))
     choices = likelihood.misfits(likelihood.parameters(scale.model))

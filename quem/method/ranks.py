@@ -25,7 +25,7 @@ def dense_order(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], int]:
 def adjusted_ranks(
     group: NDArray[np.int64], order: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    r"""Give each solution of a group its adjusted rank, lowest (worst) first.
+    r"""The adjusted rank of each solution of a group, lowest (worst) first.
 
     The adjusted rank is the mean of the consecutive positions that a solution's tie group
     occupies: 1, 1, 2, 2, 2, 3 becomes 1.5, 1.5, 4, 4, 4, 6. Over a group of :math:`n` the
@@ -50,10 +50,10 @@ def adjusted_ranks(
 
 
 def unused_ranks(group: NDArray[np.int64], rank: NDArray[np.float64]) -> dict[int, list[int]]:
-    """Find the gaps: ranks that nobody holds, in groups of untied whole ranks.
+    """The gaps: unused ranks, in groups of untied whole ranks.
 
-    A gap means that the judge saw a solution which is not in the data. Where k solutions of a
-    group failed, a judge may have left them the ranks 1 to k, so these are not a gap.
+    A gap means that the judge saw a solution which is not in the data. If k solutions of a group
+    failed, a judge may have left them the ranks 1 to k, so these are not a gap.
 
     Shapes: `group` (n,); `rank` (n,).
     """
@@ -75,7 +75,7 @@ def unused_ranks(group: NDArray[np.int64], rank: NDArray[np.float64]) -> dict[in
     gaps = {}
     for index in np.flatnonzero(gap):
         ranks = rank[starts[index] : starts[index + 1]]
-        # A stray 1000000 is a gap of a million ranks; the first thousand tell the story.
+        # A stray 1000000 is a gap of a million ranks; the first thousand suffice.
         lowest = min(1, int(ranks[0]))
         top = min(int(ranks[-1]), lowest + len(ranks) + 1000)
         unused = set(range(lowest, top + 1)) - set(ranks.astype(int).tolist())
@@ -85,7 +85,7 @@ def unused_ranks(group: NDArray[np.int64], rank: NDArray[np.float64]) -> dict[in
 
 
 def _runs(values: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
-    """Where each run of equal values starts, and, last, where the values end."""
+    """The start of each run of equal values, and the end of the values."""
     changes = np.flatnonzero(values[1:] != values[:-1]) + 1
     # 32 bits count the ranks of any study, in half the memory.
     return np.concatenate([[0], changes, [len(values)]], dtype=np.int32)
@@ -102,7 +102,7 @@ def _sorted_by_order(
 
 
 def tau_b(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Kendall's tau-b over what both ranked; NaN where either does not vary.
+    """Kendall's tau-b over the solutions that both ranked; NaN without variance.
 
     Shapes: `a`, `b` (n,).
     """

@@ -1,7 +1,7 @@
-"""The reference line: years of one further person of a reference population, ranked like a system.
+"""The reference line: years of a further subject of a reference population, ranked like a system.
 
-The posterior of a person's years, given their place, under a declared density of years; the
-system counts as one further person, plus what it varies more than people.
+The posterior of a subject's years, given their place, under a declared density of years; the
+system counts as a further subject, with its additional variance.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 POINTS = 2001
-BEYOND = 1.5  # the default population ends at so many times the highest subject's years
+BEYOND = 1.5  # the default population ends at this multiple of the highest subject's years
 LEAST_VARIANCE = 1e-9
 _LEAST_YEARS, _LEAST_RELIABILITY = 0.05, 0.3
 
 
 @dataclass(frozen=True)
 class Population:
-    """Whom the years speak about: a density of years, constant between breaks."""
+    """The reference population: a density of years, constant between breaks."""
 
-    years: tuple[float, ...]  # the breaks, at least two
-    share: tuple[float, ...] = (1.0,)  # of the people between them, adding up to 1
+    years: tuple[float, ...]  # breaks, at least two
+    share: tuple[float, ...] = (1.0,)  # share between breaks, summing to 1
     declared: bool = True
 
     @property
@@ -58,14 +58,14 @@ class Population:
 
 
 def default_population(*years: Floats) -> Population:
-    """Uniform up to half as much again as the most experienced subject of some studies."""
+    """Uniform from 0 to 1.5 times the highest experience among subjects."""
     return Population((0.0, BEYOND * max(float(of.max()) for of in years)), declared=False)
 
 
 def calibrated(years: Floats, error: float) -> Floats:
-    """Expected years given what people reported with a relative error; years are log-normal.
+    """Expected years given reported years with a relative error; years are log-normal.
 
-    Shapes: `years` (..., n), NaN for who is left out.
+    Shapes: `years` (..., n), NaN for excluded subjects.
     """
     if not error:
         return years
@@ -80,22 +80,22 @@ def calibrated(years: Floats, error: float) -> Floats:
 
 @dataclass(frozen=True)
 class People:
-    """The least squares line of z on years over the subjects: numbers, or arrays of studies'."""
+    """The least squares line of z on years over the subjects: scalars, or arrays over studies."""
 
     n: Any
     mean_years: Any
     mean_z: Any
     slope: Any
-    spread: Any  # the sum of squared deviations of years
-    variance: Any  # of z about the line
+    spread: Any  # sum of squared deviations of years
+    variance: Any  # residual variance of z
 
     def at(self, years: Floats) -> Floats:
-        """The z of a typical person of some years."""
+        """The z of a typical subject of some years."""
         return np.asarray(self.mean_z + self.slope * (years - self.mean_years))
 
 
 def fit_people(z: Floats, years: Floats) -> People:
-    """Fit z to years.
+    """Regress z on years.
 
     Shapes: `z`, `years` (n,).
     """
@@ -109,15 +109,15 @@ def fit_people(z: Floats, years: Floats) -> People:
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is known of a system's years; all of shape (..., points)."""
+    """The posterior of a system's years; all of shape (..., points)."""
 
     grid: Floats
     log_likelihood: Floats
-    weights: Floats  # trapezoid weights that add up to 1
+    weights: Floats  # trapezoid weights, summing to 1
 
 
 def posterior(people: People, z: float, population: Population, added: Variance) -> Posterior:
-    """The posterior of the years of a person of the population whose z is given.
+    """The posterior of the years of a subject of the population with a given z.
 
     `added` is a variance of z.
     """
@@ -128,7 +128,7 @@ def posterior(people: People, z: float, population: Population, added: Variance)
 def posterior_on(
     grid: Floats, density: Floats, people: People, z: Floats | float, added: Variance
 ) -> Posterior:
-    """The same on a grid of years, of one study or many.
+    """The posterior on a grid of years, of one study or many.
 
     Shapes: `grid`, `density` (..., points), even grids; all else (..., 1).
     """
@@ -149,7 +149,7 @@ def posterior_on(
 
 
 def quantiles(grid: Floats, weights: Floats, level: float) -> list[float]:
-    """Lower end, median, and upper end of a distribution, linear between the points of a grid."""
+    """Lower end, median, and upper end of a distribution, linear between grid points."""
     below = np.cumsum(weights) - weights / 2
     found: list[float] = np.interp([(1 - level) / 2, 0.5, (1 + level) / 2], below, grid).tolist()
     return found
@@ -159,11 +159,11 @@ def quantiles(grid: Floats, weights: Floats, level: float) -> list[float]:
 class Reference:
     """The estimate for the population."""
 
-    experience: float  # the median
-    interval: tuple[float, float | None]  # no upper end where it is open
-    says: bool  # whether the data narrow the years down
+    experience: float  # median
+    interval: tuple[float, float | None]  # None for an open upper end
+    says: bool  # whether the data narrow the population down
     open: bool
-    at_least: tuple[tuple[float, float], ...]  # years, and the chance of at least these
+    at_least: tuple[tuple[float, float], ...]  # years, with the probability of at least these
 
 
 def read_posterior(
@@ -174,7 +174,7 @@ def read_posterior(
     level: float,
     at_least: Iterable[float] = (),
 ) -> Reference:
-    """Median, credible interval, and chances of a posterior, and whether it says anything."""
+    """Median, credible interval, and probabilities of a posterior; whether it is informative."""
     near = of.log_likelihood > of.log_likelihood.max() - chdtri(1, 1 - level) / 2
     low, median, high = quantiles(of.grid, of.weights, level)
     is_open = bool(near[-1]) and not population.declared

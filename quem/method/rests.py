@@ -1,4 +1,4 @@
-"""What an estimate depends on: the judge, problem, and subject without whom it moves most."""
+"""Influence: the judge, problem, and subject whose omission moves an estimate most."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _FEWEST = 3
-# Rankings to be fitted again, over all judges or problems that are left out in turn.
+# Limit of rankings to refit, over all judges or problems that are left out in turn.
 _MOST_AGAIN = 10_000_000
 
 
 class LeftOut(NamedTuple):
-    """The paper's estimates without each judge, each problem, or each subject."""
+    """Leave-one-out estimates by the paper: without each judge, problem, or subject."""
 
     what: str  # judge, problem, or subject
     ids: Sequence[str]
-    estimates: Floats  # of shape (ids, systems); NaN where nothing can be fitted
+    estimates: Floats  # of shape (ids, systems); NaN where no line can be fitted
 
 
 @dataclass(frozen=True)
 class Rest:
-    """One judge, problem, or subject."""
+    """An influential judge, problem, or subject."""
 
     what: str  # judge, problem, or subject
     id: str
-    experience: float  # the paper's estimate without
+    experience: float  # leave-one-out estimate by the paper
 
 
 def rests_on(averages: Averages, form: FormName, left: Iterable[LeftOut]) -> dict[str, list[Rest]]:
-    """What moves the paper's estimate most, by system."""
+    """The most influential judge, problem, and subject for the paper's estimate, by system."""
     systems = averages.of_kind("system")
     found: dict[str, list[Rest]] = {averages.solvers[k]: [] for k in systems}
     subjects = averages.of_kind("subject")
@@ -65,10 +65,10 @@ def left_out(
     cells: RankCells | None,
     again: Callable[[RankCells], Averages] | None,
 ) -> Iterator[LeftOut]:
-    """The paper's estimates without each judge, problem, and subject.
+    """Leave-one-out estimates by the paper: without each judge, problem, and subject.
 
-    Averages without a judge or a problem follow from sums over cells; where `again` is given,
-    they are computed again from the other cells.
+    Averages without a judge or a problem follow from sums over cells; with `again`, they are
+    recomputed from the other cells.
     """
     systems, subjects = averages.of_kind("system"), averages.of_kind("subject")
     for what, ids, ranks in _without(averages, cells, again):

@@ -1,4 +1,4 @@
-"""What is found in an experience study, and the rows of its tables."""
+"""Findings of an experience study, and the rows of its tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class StudiedRecord(StudyRecord):
     """An experience study."""
 
-    experience_unit: str = col("what experience is counted in")
+    experience_unit: str = col("unit of experience")
 
 
 class RankRow(Row):
@@ -37,7 +37,7 @@ class RankRow(Row):
     kind: Literal["subject", "system", "assisted", "withheld"] = col("of the solver")
     rank: float | None = col("as the judge gave it; empty where the solution failed")
     adjusted_rank: float = col("mid-rank in its group, 1 is the worst")
-    score: float = col("what is averaged: the adjusted rank, with what machines add")
+    score: float = col("averaged value: the adjusted rank, with the adjustment by machine judges")
     size: int = col("solutions in its group")
     reason: Literal["", "failed", "withheld"] = col("why there is no rank, or why it was placed")
     recognized: bool = col(
@@ -59,18 +59,18 @@ class Average(Row):
 class Skill(Row):
     """The paper's line."""
 
-    form: Literal["linear", "log", "quadratic"] = col("what years are regressed on")
+    form: Literal["linear", "log", "quadratic"] = col("predictor of the years")
     intercept: float = col("in the study's unit")
     slope: float = col("in the study's unit, for each rank")
     quadratic: float | None = col("of the squared rank; only of a quadratic", kind="csv")
     r_squared: float = col("share of the variance of experience that it explains")
     residual_sd: float = col("residual standard deviation, in the study's unit")
-    p_value: float = col("of the F test over subjects that experience goes with rank")
+    p_value: float = col("of the F test over subjects for the slope")
     holds: bool = col("whether it rises, p is below .05, and there are 5 subjects at least")
 
 
 class PopulationRow(Row):
-    """Whom the second estimate speaks about."""
+    """The reference population."""
 
     years: tuple[float, ...] = col("from the fewest to the most, and the breaks of `share`")
     share: tuple[float, ...] = col("of the people between the breaks; empty where uniform")
@@ -86,14 +86,14 @@ class PaperEstimate(Row):
 
 
 class Chance(Row):
-    """The chance of at least some years."""
+    """The probability of at least some years."""
 
     years: float = col("in the study's unit")
     p: float = col("probability of at least that many")
 
 
 class ReferenceEstimate(Row):
-    """A system as a person of the population."""
+    """The estimate of a system as a member of the population."""
 
     experience: float = col("median, in the study's unit")
     interval: Interval = col("credible interval; the upper end is null where it is open")
@@ -103,25 +103,25 @@ class ReferenceEstimate(Row):
 
 
 class Varies(Row):
-    """How much more than people a system varies."""
+    """The variance of a system beyond that of subjects."""
 
     problems: float | None = col("between problems, ratio of standard deviations")
     judges: float | None = col("between judges, ratio of standard deviations")
 
 
 class Moved(Row):
-    """Who moves the paper's estimate most."""
+    """The most influential unit for the paper's estimate."""
 
     id: str = col("id")
     experience: float = col("the estimate without, in the study's unit")
 
 
 class RestsOn(Row):
-    """What the paper's estimate depends on."""
+    """Influence on the paper's estimate."""
 
-    judge: Moved | None = col("the judge without whom it moves most")
-    problem: Moved | None = col("the problem without which it moves most")
-    subject: Moved | None = col("the subject without whom it moves most")
+    judge: Moved | None = col("judge whose omission moves it most")
+    problem: Moved | None = col("problem whose omission moves it most")
+    subject: Moved | None = col("subject whose omission moves it most")
 
 
 class Estimate(Row):
@@ -136,8 +136,8 @@ class Estimate(Row):
     inside: bool = col("whether rank and years lie within the subjects'")
     paper: PaperEstimate = col("regression as in the paper")
     reference: ReferenceEstimate = col("estimate for the declared or assumed population")
-    varies: Varies = col("how much more than people it varies; null where unknown")
-    rests_on: RestsOn = col("who moves the paper's estimate most; null where that is unknown")
+    varies: Varies = col("variation beyond that of people; null where unknown")
+    rests_on: RestsOn = col("most influential judge, problem, and subject; null where unknown")
 
 
 class JudgeRow(Row):
@@ -149,7 +149,7 @@ class JudgeRow(Row):
 
 
 class AgreementRow(Row):
-    """How well the judges agree."""
+    """Agreement between judges."""
 
     kendall_w: float | None = col("Kendall's W, corrected for ties, mean over problems")
     p_value: float | None = col("of the mean W, if judges ranked at random")
@@ -157,7 +157,7 @@ class AgreementRow(Row):
 
 
 def average_rows(core: Core) -> list[Average]:
-    """One row a solver, but for withheld ones."""
+    """One row per solver, except withheld ones."""
     of = core.averages
     return [
         Average(
@@ -173,20 +173,20 @@ def average_rows(core: Core) -> list[Average]:
 
 
 def skill_row(core: Core) -> Skill:
-    """The paper's line in numbers."""
+    """The numbers of the paper's line."""
     intercept, slope, *more = core.line.coefficients
     quadratic = more[0] if more else None
     return Skill.taken_from(core.line, intercept=intercept, slope=slope, quadratic=quadratic)
 
 
 def population_row(core: Core) -> PopulationRow:
-    """The population in numbers."""
+    """The numbers of the population."""
     share = core.population.share
     return PopulationRow.taken_from(core.population, share=share if len(share) > 1 else ())
 
 
 def estimate_row(of: SystemEstimate) -> Estimate:
-    """A system's estimates in numbers."""
+    """The numbers of a system's estimates."""
     chances = tuple(Chance(years=years, p=p) for years, p in of.reference.at_least)
     ratios = of.variation.ratio_problems, of.variation.ratio_judges
     moved = {one.what: Moved.taken_from(one) for one in of.rests_on}
@@ -201,7 +201,7 @@ def estimate_row(of: SystemEstimate) -> Estimate:
 
 
 def agreement_row(core: Core) -> AgreementRow | None:
-    """The agreement of the judges in numbers; None where it is unknown."""
+    """The numbers of the agreement between judges; None where unknown."""
     of = core.agreement
     if of is None:
         return None
@@ -215,10 +215,10 @@ def _known(value: float) -> float | None:
 
 @dataclass(frozen=True)
 class ExperienceFindings:
-    """What the method and the parts found."""
+    """The findings of the method and the parts."""
 
     core: Core
-    parts: dict[Part[Any], Any] = field(default_factory=dict)  # each part with what it found
+    parts: dict[Part[Any], Any] = field(default_factory=dict)  # findings of each part
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
@@ -228,15 +228,15 @@ class ExperienceFindings:
 
     @property
     def study(self) -> Study:
-        """The study that was analyzed."""
+        """The analyzed study."""
         return self.core.study
 
     @cached_property
     def statements(self) -> tuple[Statement, ...]:
-        """What is said of each system, the best first."""
+        """The statements on the systems, the best first."""
         return tuple(state(self.core, of) for of in self.core.best_first)
 
     def of_parts(self, hook: str) -> Iterator[Any]:
-        """What all parts have to say there."""
+        """The sentences of all parts for one place."""
         for part, found in self.parts.items():
             yield from getattr(part, hook)(found, self.core)

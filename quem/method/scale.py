@@ -1,6 +1,6 @@
-"""The scale: each system's years and interval, or its place, with the people as marks.
+"""The scale drawing: each system's years and interval, or its place, with subjects as marks.
 
-It is SVG for the page, whose text keeps its size at any width.
+SVG for the page, with text of constant size at any width.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from quem.method.statement import Statement
 
 _MOST_SYSTEMS = 40
-# Systems; with more, numbers go beside their bars.
+# Greatest number of systems with labels above their bars; with more, numbers go beside.
 _FEW = 3
-# Pixels: the least width of the drawing for a phone, and of the other one.
+# Pixels: the smallest widths of the drawing for a phone, and of the other one.
 NARROW, WIDE = 280, 520
-# The width of a letter as a share of its size; that of a wide font, such as DejaVu Sans.
+# Width of a letter relative to its size, in a wide font such as DejaVu Sans.
 _LETTER = 0.61
 _LABEL, _TEXT = 16, 13
-# Per cent of the width; closer to an end, a text begins or ends at its place.
+# Percent of the width; closer to an end, a text is anchored there.
 _START, _END = 34.0, 66.0
 _FINE = (1, 2, 5)
 _MOST_STEPS = 6
@@ -39,17 +39,17 @@ Anchor = Literal["start", "middle", "end"]
 
 @dataclass
 class Scale:
-    """A drawing: x in per cent of the width, y and letters in pixels."""
+    """A drawing: x in percent of the width, y and letters in pixels."""
 
-    label: str  # what it shows, for readers who do not see it
-    room: int  # the least width at which all texts have room, in pixels
+    label: str  # alternative text
+    room: int  # smallest width in pixels that fits all texts
     height: float = 0.0  # in pixels
     marks: list[str] = field(default_factory=list)
 
     def bar(
         self, start: float, end: float, y: float, height: float, kind: str, width: str = ""
     ) -> None:
-        """Add a bar, from and to in per cent unless it has a width in pixels."""
+        """Add a bar between two positions in percent, or with a width in pixels."""
         self.marks.append(
             f'<rect class="{kind}" x="{start:.2f}%" width="{width or f"{end - start:.2f}%"}" '
             f'y="{y:g}" height="{height:g}"/>'
@@ -83,14 +83,14 @@ class Scale:
         )
 
     def svg(self) -> str:
-        """The drawing for a page, without a viewBox: it is as wide as its place."""
+        """The drawing for a page, without a viewBox: it fills the available width."""
         return (
             f'<svg class="scale" height="{self.height:g}" width="100%" role="img" '
             f'aria-label="{escape(self.label)}">{"".join(self.marks)}</svg>'
         )
 
     def share(self, text: str, size: int = _TEXT) -> float:
-        """The per cent of the least width that a text needs, with a little air."""
+        """The width of a text with a margin, in percent of the smallest width."""
         return 100 * (len(text) * _LETTER * size + 8) / self.room
 
     def fit(
@@ -102,7 +102,7 @@ class Scale:
         span: tuple[float, float] | None = None,
         system: int = -1,
     ) -> None:
-        """Add a text, a label where it is of a system, anchored so that it stays inside."""
+        """Add a text, or the label of a system, anchored so that it stays inside."""
         size, kind = (_TEXT, "text") if system < 0 else (_LABEL, _of(system, "label"))
         need = self.share(text, size)
         start, end = span or (x, x)
@@ -119,19 +119,19 @@ class Scale:
 
 
 def scale_svg(findings: ExperienceFindings, room: int) -> str:
-    """The scale as SVG; empty where no system has ranks."""
+    """The scale as SVG; empty if no system has ranks."""
     if not findings.statements:
         return ""
     return (_years if findings.core.states_years else _places)(findings, room).svg()
 
 
 def _of(system: int, kind: str) -> str:
-    """The classes of a mark of a system, one of which has its color."""
+    """The classes of a system's mark, including that of its color."""
     return f"{kind} s{system % 6 + 1}"
 
 
 def legend(findings: ExperienceFindings) -> str:
-    """What the marks mean, as far as the drawing does not say it."""
+    """The legend, for marks that are not labeled."""
     core, n = findings.core, len(findings.statements)
     parts = []
     if core.states_years and n > _FEW:
@@ -169,7 +169,7 @@ def _years(findings: ExperienceFindings, room: int) -> Scale:
 
 
 def _places(findings: ExperienceFindings, room: int) -> Scale:
-    """Without years: how far up each solver was ranked; each person's dot has their years."""
+    """Without years: each solver's place; each subject's dot has their years."""
     core, statements = findings.core, findings.statements[:_MOST_SYSTEMS]
     place, of = 100 * core.averages.place, core.averages
     people = [(float(place[i]), f"{of.years[i]:g}") for i in of.of_kind("subject")]
@@ -221,7 +221,7 @@ def _named(scale: Scale, name: str, value: str) -> str:
 
 
 def _people(scale: Scale, people: Sequence[tuple[float, str]]) -> float:
-    """Add a dot for each person, stacked where they would meet; the height of the stacks.
+    """Add a dot for each subject, stacked where they would overlap; returns the height.
 
     Their texts are above the dots.
     """
@@ -249,7 +249,7 @@ def _ground(
     ticks: Sequence[tuple[float, str]],
     bottom: float,
 ) -> None:
-    """Put the people's range and the axis behind all other marks."""
+    """Put the subjects' range and the axis behind all other marks."""
     before, scale.marks = scale.marks, []
     if zone:
         scale.bar(*zone, 0, bottom, "zone")
@@ -294,7 +294,7 @@ def _add_system(
 def _below(
     scale: Scale, start: float, end: float, left: str, right: str, kind: str, bar: float
 ) -> None:
-    """Add the numbers of the ends under a bar, and between them what it is."""
+    """Add the numbers of the ends under a bar, with the interval's name between."""
     middle, y = (start + end) / 2, bar + 36
     if end - start >= scale.share(f"{left}   {kind}   {right}"):
         scale.text(start, y, left, "start")
@@ -306,7 +306,7 @@ def _below(
 
 
 def _beside(scale: Scale, start: float, end: float, left: str, right: str, bar: float) -> None:
-    """Add the numbers of the ends left and right of a bar, or where there is room."""
+    """Add the numbers of the ends left and right of a bar, or where they fit."""
     y, both = bar + 13, f"{left} to {right}"
     if start >= scale.share(left) and end <= 100 - scale.share(right):
         scale.text(start, y, left, "end", shift=-6)

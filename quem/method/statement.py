@@ -1,4 +1,4 @@
-"""What is said of a system: each sentence once, for terminal, page, notebook, and figures."""
+"""Sentences on a system, for terminal, page, notebook, and figures."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ class Statement:
     """A system's result in words; empty strings where there is nothing to say."""
 
     name: str
-    place: str  # where the system is among the subjects
+    place: str  # rank of the system among the subjects
     rank_among: str  # the same for a label, such as "above 4 of 7 people"
     chances: str
-    verb: str = "ranked"  # what the system does
-    value: str = ""  # such as "7.2 years", "at least 4.0 years"; empty where no years are stated
+    verb: str = "ranked"  # predicate of the system
+    value: str = ""  # such as "7.2 years", "at least 4.0 years"; empty if no years are stated
     qualifier: str = ""  # such as "95% prediction interval 3.6 to 10.9"
-    meaning: str = ""  # how sure it is, as a sentence
+    meaning: str = ""  # its certainty, as a sentence
     reason: str = ""  # why the population's estimate leads, or why no years are stated
     other: str = ""  # the other estimate
-    center: float = np.nan  # NaN where no years are stated
+    center: float = np.nan  # NaN if no years are stated
     interval: tuple[float, float | None] = (np.nan, np.nan)
 
     @property
     def claim(self) -> str:
-        """The result without how sure it is."""
+        """The result without its certainty."""
         if self.value:
             return f"{self.name} {self.verb} like a person with {self.value} of experience"
         return f"No experience estimate for {self.name}"
@@ -100,7 +100,7 @@ def _years(core: Core, value: float) -> str:
 
 
 def paper_range(core: Core, of: SystemEstimate) -> str:
-    """The paper's interval by its name."""
+    """The name of the paper's interval with its ends."""
     return (
         f"{format_percent(core.settings.level)} prediction interval {format_interval(of.interval)}"
     )
@@ -112,7 +112,7 @@ def paper_text(core: Core, of: SystemEstimate) -> str:
 
 
 def paper_meaning(core: Core, of: SystemEstimate) -> str:
-    """Say what the paper's interval is of."""
+    """The meaning of the paper's interval."""
     low, high = of.interval
     span = f"between {format_number(low)} and {format_number(high)} {core.unit}"
     kind = f"{format_percent(core.settings.level)} prediction interval"
@@ -123,7 +123,7 @@ def paper_meaning(core: Core, of: SystemEstimate) -> str:
 
 
 def reference_range(core: Core, of: Reference) -> str:
-    """The population's interval, or lower bound, by its name."""
+    """The name of the population's interval, or lower bound, with its ends."""
     level = core.settings.level
     low, high = of.interval
     if high is None:
@@ -143,7 +143,7 @@ def population_text(core: Core, of: SystemEstimate) -> str:
 
 
 def population_name(core: Core) -> str:
-    """Name the population that years speak about."""
+    """The name of the reference population."""
     of = core.population
     if of.declared:
         return "the declared population"
@@ -151,7 +151,7 @@ def population_name(core: Core) -> str:
 
 
 def assumption(core: Core) -> str:
-    """Say whom the years of the population's estimate speak about."""
+    """The assumption of the population's estimate."""
     of = core.population
     if not of.declared or len(of.share) == 1:
         ends = f"{of.low:g} to {of.high:g} {core.unit}"
@@ -167,7 +167,7 @@ def assumption(core: Core) -> str:
 
 
 def place_text(core: Core, of: SystemEstimate) -> str:
-    """Say how many subjects a system was ranked above."""
+    """The number of subjects ranked below a system, in words."""
     n, below = len(core.line.x), core.subjects_below(of)
     ends = {n: f"all {n} subjects", 0: f"none of {n} subjects"}
     others = ends.get(below, f"{below} of {format_count(n, 'subject')}")
@@ -176,7 +176,7 @@ def place_text(core: Core, of: SystemEstimate) -> str:
 
 
 def varies_text(of: SystemEstimate) -> list[str]:
-    """Say that no single level describes a system; nothing where it varies as subjects do."""
+    """Sentences on a system that no single level describes; empty if it varies like subjects."""
     texts = []
     if (ratio := of.variation.ratio_problems or 0.0) >= TWICE:
         how = f"{format_number(ratio)} times as much between problems as subjects do (SD ratio)"
@@ -192,7 +192,7 @@ def varies_text(of: SystemEstimate) -> list[str]:
 
 
 def cells_text(core: Core, of: SystemEstimate) -> str:
-    """Say that fewer judges or problems ranked a system than ranked subjects; else empty."""
+    """A sentence on a system with fewer judges or problems than subjects; else empty."""
     averages = core.averages
     if averages.judges is None or averages.problems is None or not of.variation.incidence.value:
         return ""
@@ -207,7 +207,7 @@ def cells_text(core: Core, of: SystemEstimate) -> str:
 
 
 def why_not_paper(core: Core, of: SystemEstimate) -> str:
-    """Say why the estimate for the population leads where none is declared."""
+    """Why the estimate for the population leads where none is declared."""
     side = core.is_within(of.rank)
     if not core.line.holds:
         return f"{line_trouble(core)}."
@@ -226,7 +226,7 @@ def why_not_paper(core: Core, of: SystemEstimate) -> str:
 
 
 def line_trouble(core: Core) -> str:
-    """Say why the paper's line may not lead; empty where it may."""
+    """Why the paper's line may not lead; empty where it may."""
     line = core.line
     if len(line.y) < FEWEST_SUBJECTS:
         return f"With {len(line.y)} subjects the paper’s line is not used"
@@ -238,7 +238,7 @@ def line_trouble(core: Core) -> str:
 
 
 def why_silent(core: Core) -> str:
-    """Say why no years are stated."""
+    """Why no years are stated."""
     if core.people.slope <= 0:
         return (
             f"{core.averages.called} does not rise with the subjects’ experience, so it cannot be "
@@ -249,7 +249,7 @@ def why_silent(core: Core) -> str:
 
 
 def headline(core: Core, statements: Sequence[Statement]) -> str:
-    """The result of a study in one sentence: of its best system, and of another one."""
+    """The headline of a study: the result of its best system, and of another one."""
     known = [one for one in statements if one.value]
     if not statements:
         return "No system has ranks; only the line through the people is reported."
@@ -263,7 +263,7 @@ def headline(core: Core, statements: Sequence[Statement]) -> str:
 
 
 def lead(core: Core, statements: Sequence[Statement]) -> list[str]:
-    """How sure the result is, and the other estimate: a paragraph each."""
+    """The certainty of the result, and the other estimate: a paragraph each."""
     if not statements:
         return []
     if not core.states_years:
@@ -290,7 +290,7 @@ def _beside(core: Core, statements: Sequence[Statement], best: Statement) -> Sta
 
 
 def silent_claim(core: Core) -> str:
-    """What is known where no years are stated: "Both systems were ranked above all four people"."""
+    """The claim if no years are stated: "Both systems were ranked above all four people"."""
     n, best = len(core.line.x), core.best_first
     below = [core.subjects_below(of) for of in best]
     if min(below) == n or max(below) == 0:
@@ -314,7 +314,7 @@ def _small(n: int) -> str:
 
 
 def agreement_text(core: Core) -> str:
-    """Say how well the judges agree; empty where that is unknown."""
+    """A sentence on the agreement between judges; empty where unknown."""
     of = core.agreement
     if of is None or not np.isfinite(of.kendall_w):
         return ""
@@ -333,7 +333,7 @@ def equation(core: Core) -> str:
 
 
 def basis(core: Core) -> list[str]:
-    """What the statements are based on, a line each."""
+    """The data behind the statements, one line each."""
     line, n = core.line, len(core.line.y)
     counts = [f"{n} people with {line.y.min():g} to {line.y.max():g} {core.unit}"]
     counts += [format_count(count, noun) for count, noun in amounts(core)]
@@ -352,7 +352,7 @@ def basis(core: Core) -> list[str]:
 
 
 def amounts(core: Core) -> list[tuple[int, str]]:
-    """Count judges, problems, and ranks."""
+    """Counts of judges, problems, and ranks."""
     cells = core.cells
     if cells is None:
         return []

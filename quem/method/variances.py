@@ -1,4 +1,4 @@
-"""How much places vary with problems and judges, and what a system varies beyond people.
+"""Variance of places by problem and judge, and of a system beyond subjects.
 
 A variance of places is stated as a dispersion: divided by w = p(1 - p), to which it is
 proportional.
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # From this ratio of standard deviations on, a single level describes a system poorly.
 TWICE = 2.0
-_LARGEST = 20_000_000  # numbers in a table of places
+_LARGEST = 20_000_000  # cells of a table of places
 _ROUNDING = 1e-12
 
 
@@ -36,7 +36,7 @@ class Components(NamedTuple):
 
 
 class Variance(NamedTuple):
-    """A dispersion with its degrees of freedom: numbers, or arrays of one for each study."""
+    """A dispersion with its degrees of freedom: scalars, or arrays over studies."""
 
     value: Any
     df: Any
@@ -47,16 +47,16 @@ NONE = Variance(0.0, 1.0)
 
 @dataclass(frozen=True)
 class Variation:
-    """What the average of a system varies beyond those of people, part by part."""
+    """The variance of a system's average beyond that of subjects, by component."""
 
-    incidence: Variance = NONE  # since it has fewer cells than subjects, or other ones
+    incidence: Variance = NONE  # since it has fewer or other cells than subjects
     problems: Variance = NONE
     judges: Variance = NONE
-    more: tuple[Variance, ...] = ()  # what parts add
-    # Of the standard deviations of system and people; None where unknown
+    more: tuple[Variance, ...] = ()  # from parts
+    # SD ratio of system to subjects; None where unknown
     ratio_problems: float | None = None
     ratio_judges: float | None = None
-    own: Variance = NONE  # of the average by its cells alone
+    own: Variance = NONE  # of the average, by its cells alone
 
     @property
     def added(self) -> Variance:
@@ -65,7 +65,7 @@ class Variation:
 
     @property
     def error(self) -> Variance:
-        """Of the average of a typical system: no person is in it."""
+        """The variance of a typical system's average, without the person component."""
         return total([self.own, self.problems, self.judges, *self.more])
 
     @property
@@ -77,7 +77,7 @@ class Variation:
 
 
 def total(parts: list[Variance]) -> Variance:
-    """Add variances, also of many studies; their degrees of freedom by Welch and Satterthwaite."""
+    """Sum of variances, also of many studies; degrees of freedom by Welch and Satterthwaite."""
     value = np.sum([part.value for part in parts], axis=0)
     squares = np.sum([part.value**2 / part.df for part in parts], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -87,7 +87,7 @@ def total(parts: list[Variance]) -> Variance:
 def variations(
     cells: RankCells | None, averages: Averages, solvers: NDArray[np.int64] | None = None
 ) -> dict[str, Variation]:
-    """The variation of each system that has ranks, or of other solvers, by id.
+    """The variation of each ranked system, or of other solvers, by id.
 
     Shapes: `solvers` (n,): indices.
     """
@@ -134,10 +134,9 @@ def variations(
 def excess(
     means: Floats, weight: Floats, is_person: NDArray[np.bool_], k: int
 ) -> tuple[Variance, Floats]:
-    """What a system varies over units more than people do, and the ratio of both (NaN: unknown).
+    """A system's variance over units beyond that of subjects, and the ratio (NaN: unknown).
 
-    Shapes: `means` (..., units, solvers), NaN where there is none; `weight`, `is_person`
-    (..., solvers).
+    Shapes: `means` (..., units, solvers), NaN where missing; `weight`, `is_person` (..., solvers).
     """
     held = np.isfinite(means).sum(axis=-2)
     off = means - (np.nansum(means, axis=-2) / held)[..., np.newaxis, :]
@@ -153,9 +152,9 @@ def excess(
 
 
 def place_table(cells: RankCells, solvers: NDArray[np.int64]) -> Floats:
-    """Places as a table (judges, problems, solvers), NaN where there is none.
+    """Places as a table (judges, problems, solvers), NaN where missing.
 
-    Of a study whose table would take too much memory, only the first problems.
+    Limited to the first problems if the table would take too much memory.
     """
     judges, problems, n = len(cells.judges), len(cells.problems), len(solvers)
     most = max(2, _LARGEST // max(judges * n, 1))
@@ -168,12 +167,12 @@ def place_table(cells: RankCells, solvers: NDArray[np.int64]) -> Floats:
 
 
 def components(places: Floats) -> Components:
-    r"""Estimate variance components by moments, for one study or many.
+    r"""Variance components by the method of moments, for one study or many.
 
-    In the difference of two solvers everything drops out that a judge's ranking of a problem has
-    for both. Means are over all pairs of solvers and of cells that have both. Where no place is
-    missing this gives the estimates of the three-way analysis of variance (Searle, Casella &
-    McCulloch 1992); where some are, each mean stays unbiased.
+    The difference of two solvers cancels all effects of a judge's ranking of a problem. Means are
+    over all pairs of solvers and of their common cells. For complete data this gives the estimates
+    of the three-way analysis of variance (Searle, Casella & McCulloch 1992); with missing cells,
+    each mean stays unbiased.
 
     Shapes: `places` (..., judges, problems, solvers).
     """
@@ -192,17 +191,17 @@ def components(places: Floats) -> Components:
     rest = other_judge + other_problem - both
     alone = np.where(np.isnan(other_judge), other_problem, other_judge)
     rest = np.where(np.isnan(rest), alone, rest)
-    # Less than nothing, and what cannot be separated from the rest, is 0.
+    # Replace negative and unidentified components by 0.
     return Components(*(np.fmax(v, 0.0) for v in (both - other_judge, both - other_problem, rest)))
 
 
 def _moments(places: Floats) -> tuple[Floats, Floats, Floats]:
-    """Count the cells of each two solvers in a group, and sum their differences and squares.
+    """Number, summed differences, and squares of the common cells of each pair of solvers.
 
     Each of shape (..., groups, solvers, solvers).
     """
     held = np.isfinite(places).astype(np.float64)
-    # Close to 0, so that sums of squares lose no digits.
+    # Centered, so that sums of squares lose no digits.
     center = np.nansum(places) / max(held.sum(), 1)
     values = np.where(held > 0, places - center, 0.0)
     across = np.swapaxes(held, -2, -1)
@@ -216,10 +215,10 @@ def _moments(places: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _changes(count: Floats, sums: Floats, squares: Floats) -> Floats:
-    """Sum the squared changes over all pairs of cells; with how many these are, shape (..., 2)."""
+    """The summed squared changes over all pairs of cells, and their number, shape (..., 2)."""
     axes = (-3, -2, -1)
     changed = (count * squares - sums**2).sum(axis=axes)
-    # The difference of a solver with themselves changes by 0, and is no pair.
+    # Exclude pairs of a solver with itself, whose change is 0.
     pairs = count * (count - 1)
     own = np.trace(pairs, axis1=-2, axis2=-1).sum(axis=-1)
     return np.stack([changed / 2, (pairs.sum(axis=axes) - own) / 4], axis=-1)

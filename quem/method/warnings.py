@@ -1,4 +1,4 @@
-"""What a reader of a result must know: one rule a reason.
+"""Warnings about a result, one rule per reason.
 
 Every code is explained in ``docs/reference/warnings.md``.
 """
@@ -27,7 +27,7 @@ _DECISIVE = 1 / 3  # of the half-width of the paper's interval
 
 _DATA: WarningRules[Core] = WarningRules()
 _ESTIMATE: WarningRules[Core, SystemEstimate] = WarningRules()
-# The most years of the subjects, and their unit; plans are warned of too.
+# The highest experience of the subjects, and its unit; also for plans.
 POPULATION: WarningRules[Population, float, str] = WarningRules()
 
 
@@ -64,7 +64,7 @@ def _has_ranks(core: Core, solver: str) -> bool:
 
 @_DATA.add("no-ranks")
 def _no_ranks(core: Core) -> Iterator[str]:
-    # A system that assists people need not have solved anything alone.
+    # A system that assists subjects need not have its own solutions.
     assisting = {assisted.by for assisted in core.study.spec.assisted}
     unranked: dict[bool, list[str]] = {False: [], True: []}
     for solver, kind in core.study.declared.solvers.items():
@@ -116,7 +116,7 @@ def _not_in_rankings(core: Core) -> Iterator[str]:
             ("problem", cells.problems, cells.problem),
         )
         for code in np.flatnonzero(np.bincount(codes, minlength=len(names)) == 0)
-        # Machine judges rank the problems that experts are not asked to.
+        # Machine judges rank problems that experts are not asked to rank.
         if not (noun == "problem" and core.study.spec.machine)
     ]
     if unused:

@@ -11,7 +11,7 @@ __all__ = ["evaluate"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  any public name
-    """Load what computes only when it is used."""
+    """Load computing modules lazily."""
     if name != "evaluate":
         raise AttributeError(f"module 'quem.options' has no attribute {name!r}")
     from quem.options.memory import evaluate

@@ -1,4 +1,4 @@
-"""From lists of options to a table of scores."""
+"""The analysis of option lists, as a table of scores."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
 
 
 def check_options(study: OptionsStudy) -> tuple[StudyWarning, ...]:
-    """What an analysis of a study would warn of, without what takes long."""
+    """The warnings of an analysis that are quick to find."""
     return analyze_options(study, samples=0).warnings
 
 
 def _measures(
     study: OptionsStudy, settings: OptionsSettings, max_length: int
 ) -> dict[str, Measure]:
-    """The measures by name, each once; one that asks for the longest length gets it by default."""
+    """The measures by name, without duplicates; the longest length is a default parameter."""
     measures: dict[str, Measure] = {}
     mistakes: list[Mistake] = []
     wanted = settings.measures or type(settings).model_fields["measures"].default
@@ -111,12 +111,12 @@ def _measures(
 
 
 def _given(message: str) -> Mistake:
-    """A setting of the caller's that is wrong."""
+    """The error on a setting of the caller."""
     return Mistake("", key="measures", message=message)
 
 
 def _origin(study: OptionsStudy, settings: OptionsSettings, max_length: int) -> Origin:
-    """Where the scores come from, and what they depend on."""
+    """The origin of the scores, and their dependencies."""
     key = study.key
     truth = sorted(zip(key.ids, map(sorted, key.correct), strict=True))
     return Origin(

@@ -1,4 +1,4 @@
-"""The lists of all systems, out of rows of several tables."""
+"""The lists of all systems, from rows of several tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quem.io.tables import SourceTable
     from quem.options.reading import AnswerKey
 
-# Who answered, where neither the study nor its files name a system.
+# Default system where neither the study nor its files name one.
 _UNNAMED = "system"
 _LIST = ["system", "question"]
 
@@ -38,7 +38,7 @@ class Assembled(NamedTuple):
 def assemble(
     tables: Sequence[tuple[SourceTable[Any], str]], key: AnswerKey, declared: Sequence[str] = ()
 ) -> Assembled:
-    """Put rows together; each table comes with the system that it is of, if of one alone."""
+    """Combine rows of tables, each with its only system if it has one."""
     mistakes: list[Mistake] = []
     systems = tuple(declared) or _systems(table for table, _ in tables)
     whole = stack([_owned(*one, systems, mistakes) for one in tables])
@@ -81,7 +81,7 @@ def assemble(
 
 
 def _systems(tables: Iterable[SourceTable[Any]]) -> tuple[str, ...]:
-    """The systems that the tables name."""
+    """The systems in the tables."""
     columns = [table.column("system") for table in tables]
     names = dict.fromkeys(str(column.values[code]) for column in columns for code in column.used())
     names.pop("", None)
@@ -91,7 +91,7 @@ def _systems(tables: Iterable[SourceTable[Any]]) -> tuple[str, ...]:
 def _owned(
     table: SourceTable[Any], owner: str, systems: tuple[str, ...], mistakes: list[Mistake]
 ) -> SourceTable[Any]:
-    """The table with a column system; one of a single system may name it, and no other."""
+    """The table with a column system; in a file of one system, it may name only that one."""
     if "system" in table.columns:
         if not owner:
             return table
@@ -118,7 +118,7 @@ def _owned(
 def _contradictions(
     whole: SourceTable[Any], frame: pd.DataFrame, name: Callable[[int, int], str]
 ) -> Iterator[Mistake]:
-    """Lists in two places, blank and repeated options, and positions that number nothing."""
+    """Errors: lists in two places, blank or repeated options, and invalid positions."""
     lists, position, blank = frame.groupby(_LIST), frame["position"], frame["blank"]
     size, numbered = lists["part"].transform("size"), lists["position"].transform("count")
     again = frame["part"] != lists["part"].transform("first")
@@ -161,7 +161,7 @@ def _contradictions(
 
 
 def _rank(frame: pd.DataFrame) -> pd.Series[float]:
-    """Best first: by position, else by confidence where all have one, else in their order."""
+    """Best first: by position, else by confidence if all have one, else in file order."""
     lists = frame.groupby(_LIST)
     sure = lists["confidence"].transform("count") == lists["option"].transform("size")
     return frame["position"].fillna((-frame["confidence"]).where(sure, 0))
@@ -183,7 +183,7 @@ def _gaps(frame: pd.DataFrame, name: Callable[[int, int], str]) -> Iterator[Stud
 def _nearly_correct(
     frame: pd.DataFrame, texts: Sequence[str], key: AnswerKey
 ) -> Iterator[StudyWarning]:
-    """Lists without the correct option that have one which is written nearly the same."""
+    """Lists without the correct option that have one with nearly the same spelling."""
     folded = [_folded(text) for text in texts]
     right = {(at, _folded(one)): one for at, correct in enumerate(key.correct) for one in correct}
     wrong = frame[~frame.groupby(_LIST)["correct"].transform("any")]

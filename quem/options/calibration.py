@@ -1,7 +1,7 @@
-"""Whether confidences are probabilities: how often options of a confidence are correct.
+"""Calibration of confidences: the accuracy of options by confidence.
 
-Each option that was offered counts, not only the best of a list. Options of one question depend on
-each other, so all intervals draw whole questions.
+Every option counts, not only the best of a list. Options of one question are dependent, so all
+intervals resample whole questions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BINS = 10
 
 
 class Bin(Row):
-    """Options of about one confidence."""
+    """Options of similar confidence."""
 
     title: ClassVar[str] = "Reliability"
     system: str = col("id")
@@ -39,7 +39,7 @@ class Bin(Row):
 
 
 class Calibration(Row):
-    """How well the confidences of a system are calibrated."""
+    """The calibration of a system's confidences."""
 
     title: ClassVar[str] = "Calibration of confidences"
     system: str = col("id")
@@ -65,7 +65,7 @@ class Calibration(Row):
 def calibration(
     ids: tuple[str, str], answers: Answers, inference: Inference
 ) -> tuple[Calibration, list[Bin]]:
-    """Compare the confidences of a system with how often its options are correct.
+    """Compare the confidences of a system with the accuracy of its options.
 
     References
     ----------
@@ -77,11 +77,11 @@ def calibration(
     """
     confidence, correct = answers.confidence, answers.correct
     _, question = np.unique(answers.question, return_inverse=True)
-    # Bins of about one size; options of one confidence are together.
+    # Bins of about equal size; options of one confidence stay together.
     edges = np.quantile(confidence, np.arange(1, _BINS) / _BINS, method="higher")
     _, of_bin = np.unique(np.searchsorted(edges, confidence, side="right"), return_inverse=True)
     n, bins = int(question.max()) + 1, int(of_bin.max()) + 1
-    # Of each question: its sums in the bins, and its squared distances.
+    # Per question: its sums in the bins, and its squared distances.
     counts, rights, confidences = (
         np.bincount(question * bins + of_bin, weights=weight, minlength=n * bins).reshape(n, bins)
         for weight in (None, correct, confidence)
@@ -121,7 +121,7 @@ def calibration(
 
 
 def _by_chance(confidence: Floats, of_bin: NDArray[np.intp], inference: Inference) -> float | None:
-    """The upper end of the ECE of true probabilities, by random draws."""
+    """The upper end of the ECE under perfect calibration, simulated."""
     if not inference.samples:
         return None
     spread = np.bincount(of_bin, weights=confidence * (1 - confidence)) / len(confidence) ** 2
@@ -131,7 +131,7 @@ def _by_chance(confidence: Floats, of_bin: NDArray[np.intp], inference: Inferenc
 
 
 def _measured(sums: Floats) -> Floats:
-    """Brier score, ECE, and the share of correct options in each bin.
+    """Brier score, ECE, and accuracy in each bin.
 
     Shapes: `sums` (r, 3 b + 1); the result has (r, 2 + b).
     """

@@ -31,13 +31,13 @@ def _by_system(of: Scored, rows: Iterable[Any]) -> list[tuple[str, str, list[Any
 
 
 def _ends(intervals: Iterable[Interval | None]) -> tuple[list[float], list[float]]:
-    """Lower and upper ends; NaN where there is no interval."""
+    """Lower and upper ends; NaN without an interval."""
     low, high = zip(*((np.nan, np.nan) if one is None else one for one in intervals), strict=True)
     return list(low), list(high)
 
 
 def _thresholds(of: Scored) -> Figure | None:
-    """A panel a system: the headline by threshold, and beside it how long the lists are."""
+    """A panel per system: the headline by threshold, with the length of the lists."""
     shown = _by_system(of, of.found.thresholds)
     if not shown:
         return None
@@ -62,7 +62,7 @@ def _thresholds(of: Scored) -> Figure | None:
 
 
 def _reliability(of: Scored) -> Figure | None:
-    """A panel a system: share of correct options by confidence."""
+    """A panel per system: accuracy by confidence."""
     shown = _by_system(of, of.found.reliability)
     if not shown:
         return None

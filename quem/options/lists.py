@@ -1,4 +1,4 @@
-"""What systems answered: which list of options for which question, as arrays."""
+"""Option lists of systems as arrays."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answers:
-    """The lists of one system, a list a question."""
+    """The lists of one system, one per question."""
 
-    # Of shape (q,): whether there is a list at all; an empty one counts.
+    # Of shape (q,): whether there is a list; an empty one counts.
     answered: NDArray[np.bool_]
     n_correct: NDArray[np.int64]  # of shape (q,): correct options of a question, listed or not
-    question: NDArray[np.int64]  # of shape (n,): of each option; rising, in each list best first
+    question: NDArray[np.int64]  # of shape (n,): of each option; increasing, each list best first
     correct: NDArray[np.bool_]  # of shape (n,)
-    confidence: Floats  # of shape (n,): NaN where the system told none
+    confidence: Floats  # of shape (n,): NaN where missing
 
     @cached_property
     def lists(self) -> list[str]:
-        """Of each question its list: c stands for a correct option, w for a wrong one."""
+        """Each question's list as text: c is a correct option, w a wrong one."""
         signs = "".join(np.where(self.correct, "c", "w").tolist())
         ends = np.searchsorted(self.question, np.arange(len(self.answered) + 1)).tolist()
         return [signs[start:end] for start, end in pairwise(ends)]
 
     @cached_property
     def length(self) -> NDArray[np.int64]:
-        """How many options each list has, shape (q,)."""
+        """The length of each list, shape (q,)."""
         return np.array(list(map(len, self.lists)))
 
     @cached_property
@@ -55,23 +55,23 @@ class Answers:
 
     @property
     def has_confidences(self) -> bool:
-        """Whether each option has a confidence, and there are any."""
+        """Whether there are options and each has a confidence."""
         return bool(len(self.confidence)) and not np.isnan(self.confidence).any()
 
     @property
     def has_probabilities(self) -> bool:
-        """Whether all of them lie between 0 and 1."""
+        """Whether all confidences are between 0 and 1."""
         between = (self.confidence >= 0) & (self.confidence <= 1)
         return self.has_confidences and bool(between.all())
 
     @property
     def rises(self) -> int:
-        """How many lists have an option of higher confidence after one of lower confidence."""
+        """The number of lists in which a higher confidence follows a lower one."""
         same = self.question[1:] == self.question[:-1]
         return len(np.unique(self.question[1:][same & (np.diff(self.confidence) > 0)]))
 
     def by_confidence(self) -> Answers:
-        """The same lists with the options of the highest confidence first."""
+        """The lists sorted by decreasing confidence."""
         order = np.lexsort((-self.confidence, self.question))
         return replace(self, correct=self.correct[order], confidence=self.confidence[order])
 
@@ -79,10 +79,10 @@ class Answers:
 def score_lists(
     lists: Iterable[tuple[str, int]], measures: Sequence[Measure]
 ) -> tuple[Floats, dict[str, str]]:
-    """Score lists, NaN where a measure is undefined; and the reason why each measure is.
+    """Score lists, NaN where a measure is undefined, with the reason per measure.
 
-    Each comes as its signs and the number of correct options of its question.
-    Shapes: the scores have (lists, measures).
+    Each list comes as its text and the number of correct options of its question. Shapes: the
+    scores have (lists, measures).
     """
     places: dict[tuple[str, int], int] = {}
     which = [places.setdefault(one, len(places)) for one in lists]
@@ -99,7 +99,7 @@ def _options(signs: str) -> list[int]:
 
 
 class System(Row):
-    """The lists of a system, beside their scores."""
+    """Properties of a system's lists besides their scores."""
 
     title: ClassVar[str] = "Systems"
     system: str = col("id")
@@ -112,7 +112,7 @@ class System(Row):
 
 
 def described(ids: tuple[str, str], answers: Answers, counts: NDArray[np.bool_]) -> System:
-    """What a system's lists are, beside their scores."""
+    """The properties of a system's lists besides their scores."""
     some = counts.any()
     return System(
         system=ids[0],

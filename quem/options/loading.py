@@ -1,4 +1,4 @@
-"""From a study file of kind ``options`` to its questions, their right options and the lists."""
+"""Loading a study of kind ``options``: questions, correct options, and lists."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class OptionsStudy:
     """A study of kind ``options`` that can be analyzed."""
 
     path: Path  # the study file
-    name: str  # the path as the user wrote it, for messages
-    spec: OptionsSpec  # what the study file says
-    key: AnswerKey  # the questions, and which options are right
-    systems: tuple[str, ...]  # the ids of the systems that answered
-    answers: tuple[Answers, ...]  # the lists of each
-    warnings: tuple[StudyWarning, ...]  # what is doubtful about the data
-    files: tuple[Path, ...]  # the study file and all files that it names
+    name: str  # as the user wrote it, for messages
+    spec: OptionsSpec  # contents of the study file
+    key: AnswerKey  # questions with their correct options
+    systems: tuple[str, ...]  # ids of the systems
+    answers: tuple[Answers, ...]  # lists of each system
+    warnings: tuple[StudyWarning, ...]  # about the data
+    files: tuple[Path, ...]  # study file and all files that it names
     # The study file with its lines and columns.
     document: Document = field(default=Document("", None, {}, {}), compare=False)
-    # The measures of the study's own, by their names.
+    # The custom measures by name.
     own_measures: dict[str, Definition] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -51,7 +51,7 @@ class OptionsStudy:
         return f"<OptionsStudy {self.spec.id}: {len(self.systems)} systems, from {self.name}>"
 
     def counts(self) -> dict[str, int]:
-        """Count what was read, by noun."""
+        """Counts of the contents, by noun."""
         return {
             "question": len(self.key.ids),
             "system": len(self.systems),
@@ -61,7 +61,7 @@ class OptionsStudy:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The systems as people know them."""
+        """The titles of the systems."""
         names = {one.id: one.name for one in self.spec.systems}
         return tuple(names.get(one) or one for one in self.systems)
 
@@ -108,7 +108,7 @@ def load_options(path: str | os.PathLike[str], *, code: bool = True) -> OptionsS
 
 
 def _own_questions(questions: Sequence[Question], draft: Draft[OptionsSpec]) -> SourceTable[Any]:
-    """The questions that the study file itself lists."""
+    """The questions listed in the study file itself."""
     rows = [
         (draft.document.mistake(("questions", at), ""), (one.id, correct))
         for at, one in enumerate(questions)
@@ -118,7 +118,7 @@ def _own_questions(questions: Sequence[Question], draft: Draft[OptionsSpec]) -> 
 
 
 def _named_files(spec: OptionsSpec) -> Iterator[tuple[Form, Loc, str, str]]:
-    """Where the study names a file, that name, and whose lists it holds if one's."""
+    """Each file named in the study: the key, the name, and its only system, if any."""
     if isinstance(spec.questions, str):
         yield Answered, ("questions",), spec.questions, ""
     for at, name in enumerate(spec.lists):

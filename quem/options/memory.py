@@ -78,6 +78,6 @@ def evaluate(
     if isinstance(measures, str) or not isinstance(measures, Iterable | NoneType):
         chosen["measures"] = [measures]
     findings = analyze_options(study, **chosen).findings
-    # Who analyzes or compares the study of the result does it with the same settings.
+    # Further analyses and comparisons use the same settings.
     spec = findings.study.spec.model_copy(update={"analysis": findings.settings})
     return OptionsResult(replace(findings, study=replace(findings.study, spec=spec)))

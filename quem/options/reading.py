@@ -1,4 +1,4 @@
-"""Questions with their correct options, and lists of options, out of files and of memory."""
+"""Questions with their correct options, and option lists, from files or memory."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
 
 Row = tuple[Any, ...]
-Form: TypeAlias = "type[Answered | Listed]"  # the record that stands for some rows of a table
+Form: TypeAlias = "type[Answered | Listed]"  # the record of some rows of a table
 Nested: TypeAlias = "Mapping[Any, Any] | pd.Series[Any]"
-RECORD = "record"  # the column that tells which rows are one record
+RECORD = "record"  # column that groups rows into records
 
 
 def _name(value: object) -> str:
-    """A name, which JSON and Python may have as a number."""
+    """A name, which may be a number in JSON and Python."""
     try:
         return id_text(value)
     except QuemError as error:
@@ -54,7 +54,7 @@ def _with_confidence(entry: object) -> object:
 
 
 def _options(given: Any) -> dict[str, object]:  # noqa: ANN401  as it comes
-    """The options of a list with their confidences, best first; None where there is none."""
+    """The options of a list with their confidences, best first; None where missing."""
     if isinstance(given, list) and any(isinstance(entry, dict) for entry in given):
         given = [_with_confidence(entry) for entry in given]
     try:
@@ -83,13 +83,13 @@ class Answered(StudyPart):
     correct: Annotated[tuple[Name, ...], AfterValidator(some_correct), OneOrMore]
 
     def rows(self) -> Iterator[Row]:
-        """A row for each correct option."""
+        """One row per correct option."""
         for option in self.correct:
             yield self.question, option
 
     @classmethod
     def nested(cls, given: Nested) -> Iterator[tuple[str, object]]:
-        """A record for each question; a set has no order."""
+        """One record per question; a set has no order."""
         for question, of in given.items():
             correct = sorted(map(str, of)) if isinstance(of, set | frozenset) else of
             yield f"question {question!r}", {"question": question, "correct": correct}
@@ -112,13 +112,13 @@ class Listed(StudyPart):
     options: Annotated[dict[str, FiniteFloat | None], BeforeValidator(_options)]
 
     def rows(self) -> Iterator[Row]:
-        """A row for each option; for an empty list one without an option."""
+        """One row per option; an empty list has one row without an option."""
         for option, confidence in (self.options or {"": None}).items():
             yield self.question, self.system, option, None, confidence
 
     @classmethod
     def nested(cls, given: Nested) -> Iterator[tuple[str, object]]:
-        """A record for each list."""
+        """One record per list."""
         for system, lists in given.items():
             if not isinstance(lists, Mapping):
                 message = f"should be a dict of question to list, and not {type(lists).__name__}"
@@ -129,7 +129,7 @@ class Listed(StudyPart):
 
 
 def read(given: object, name: str, form: Form) -> SourceTable[Any]:
-    """Rows out of a file, a DataFrame, or a dict."""
+    """Rows from a file, a DataFrame, or a dict."""
     if isinstance(given, pd.DataFrame):
         return named_columns(whole_table(given, name), form.fields, form.required)
     if isinstance(given, Path) and not is_json(given):
@@ -169,7 +169,7 @@ def _at(place: Mistake, key: str, message: str = "") -> Mistake:
 def table_of(
     rows: Sequence[tuple[Mistake, Row]], name: str, columns: Iterable[str]
 ) -> SourceTable[Any]:
-    """A table of rows with their places; without the columns that are empty."""
+    """A table of rows with their locations, without empty columns."""
     cells = {key: [row[at] for _, row in rows] for at, key in enumerate(columns)}
     return SourceTable(
         name,
@@ -184,20 +184,20 @@ def table_of(
 
 @dataclass(frozen=True)
 class AnswerKey:
-    """The questions, in their order."""
+    """The questions in order, with their correct options."""
 
     ids: tuple[str, ...]
-    correct: tuple[tuple[str, ...], ...]  # of each question its right options
+    correct: tuple[tuple[str, ...], ...]  # correct options of each question
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def n_correct(self) -> NDArray[np.int64]:
-        """How many right options each question has, shape (q,)."""
+        """The number of correct options of each question, shape (q,)."""
         return np.fromiter(map(len, self.correct), dtype=np.int64, count=len(self.correct))
 
 
 def answer_key(table: SourceTable[Any]) -> AnswerKey:
-    """The questions of a table with a row for each correct option."""
+    """The questions of a table with one row per correct option."""
     mistakes: list[Mistake] = []
     if not len(table):
         message = "there is no question; add questions, each with its correct option"

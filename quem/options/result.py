@@ -1,4 +1,4 @@
-"""What option lists add to a table of scores, and how it is shown."""
+"""The result of option lists: additions to the table of scores."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_ROWS = 40
 
 
 class Named(NamedTuple):
-    """A measure under the name that it has in a study."""
+    """A measure under its name in a study."""
 
     name: str
     better: str
@@ -43,7 +43,7 @@ class Named(NamedTuple):
 
 @dataclass
 class Found:
-    """What was found of the lists beside their scores."""
+    """Findings on the lists besides their scores."""
 
     study: OptionsStudy
     settings: OptionsSettings
@@ -59,23 +59,23 @@ class Found:
 
     @property
     def counted(self) -> list[NDArray[np.bool_]]:
-        """Of each system, which questions count."""
+        """Which questions count, for each system."""
         empty = self.settings.missing == "empty"
         return [np.asarray(one.answered | empty) for one in self.study.answers]
 
     @property
     def longest(self) -> int:
-        """How many options the longest list has."""
+        """The length of the longest list."""
         return max(int(one.length.max(initial=0)) for one in self.study.answers)
 
     @property
     def max_length(self) -> int:
-        """On how many options measures that ask for the greatest length depend."""
+        """The greatest length that measures depend on."""
         return self.settings.max_length or max(self.longest, 1)
 
 
 def sections(found: Found) -> Iterator[Section]:
-    """What the report says below the table of scores."""
+    """The report's sections below the table of scores."""
     if found.thresholds:
         text = (
             "A threshold shows the options whose confidence reaches it, and always the best one. "
@@ -147,7 +147,7 @@ def _table(stem: str, meaning: str, row: type[Row]) -> RowTable:
 
 
 class OptionsResult(ScoredResult):
-    """How good the lists of options are that systems answer with."""
+    """The quality of option lists."""
 
     kind = "options"
     view = View(

@@ -1,7 +1,7 @@
-"""What measures of option lists promise: all short lists in their gold order, with their scores.
+"""Properties of measures of option lists: all short lists in gold order, with scores.
 
-The table is that of Atanasova, P., et al. (2019), Table 1. A list with the correct option is better
-than one without, then a shorter one is better, then one that has the correct option sooner.
+The table is that of Atanasova, P., et al. (2019), Table 1. A list with the correct option is
+better than one without, then a shorter one is better, then one that has the correct option sooner.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-_LONGEST, _LONGEST_SHOWN = 8, 5  # options of the lists that are tried, and shown
+_LONGEST, _LONGEST_SHOWN = 8, 5  # options of enumerated and of shown lists
 _DIGITS = {"OLAR": 3}
 _ROUNDING = 1e-12
 _CORRELATIONS = "tau-b and rho: correlations of the printed scores with the gold order"
 
 
 class Promise(Row):
-    """What a measure promises of lists with at most one correct option."""
+    """A property of a measure on lists with at most one correct option."""
 
     title: ClassVar[str] = "Properties of the measures"
     measure: str = col("as it is spelled")
@@ -63,13 +63,13 @@ class ListScore(Row):
 def table1(
     measures: Mapping[str, Measure], max_length: int
 ) -> tuple[list[Promise], list[ListScore]]:
-    """Score all lists of up to `max_length` options of which one or none is correct.
+    """Score all lists of up to `max_length` options with at most one correct.
 
-    Measures that are undefined for one of them, or of which less is better, are left out.
+    Measures that are undefined for one of them, and measures of cost, are left out.
     """
     longest = min(max_length, _LONGEST)
     lists = sorted(option_lists(longest), key=lambda one: ("c" not in one, len(one), one))
-    # Less is better: without the correct option, wrong options, place.
+    # Less is better: no correct option, wrong options, position.
     unplaced, placed = (
         np.array([1 + sum(key(other) < key(one) for other in lists) for one in lists])
         for key in (
@@ -134,7 +134,7 @@ def _correlations(gold: Integers, printed: list[float]) -> tuple[float | None, f
 def sections(
     promises: Sequence[Promise], scores: Sequence[ListScore], *, lists: bool
 ) -> Iterator[Section]:
-    """What the measures promise; with the scores of all lists, as the paper prints it."""
+    """The properties of the measures, and the scores of all lists as in the paper."""
     if not promises:
         return
     longest = promises[0].max_length
@@ -165,7 +165,7 @@ def _held(promises: Sequence[Promise]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _every_list(group: Sequence[Promise], scores: Sequence[ListScore]) -> TextTable:
-    """The scores of all lists by the measures of one gold order."""
+    """The scores of all lists by measures of one gold order."""
     names = [promise.measure for promise in group]
     rows: dict[str, tuple[str, ...]] = {}
     for one in scores:

@@ -1,8 +1,8 @@
-"""The lists that thresholds of confidence leave.
+"""Lists cut at thresholds of confidence.
 
-A list is made of the options whose confidence reaches a threshold, and of the best one in any case.
-No measure says which threshold to use: for lists in the order of true probabilities LAR is highest
-with one option (``docs/how-to/options.md``).
+A cut list has the options whose confidence reaches a threshold, and always the best one. No
+measure chooses the threshold: for lists in the order of true probabilities LAR is highest with one
+option (``docs/how-to/options.md``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_THRESHOLDS = 50
 
 
 class Threshold(Row):
-    """The lists of a system that a threshold leaves."""
+    """The lists of a system at a threshold."""
 
     title: ClassVar[str] = "Thresholds"
     system: str = col("id")

@@ -1,1 +1,1 @@
-"""Reference panels: people's solutions, years, and rankings, frozen to place later systems on."""
+"""Reference panels: subjects' solutions, years, and rankings, frozen to place later systems."""

@@ -1,4 +1,4 @@
-"""A reference panel out of a study whose judges ranked the people's solutions."""
+"""Making a reference panel from a study whose judges ranked the subjects' solutions."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def make_panel(
     step: float = 0.0,
     last_ranked_on: dt.date | None = None,
 ) -> tuple[bytes, dict[str, str]]:
-    """Freeze the people of a study, their solutions, and what its judges said of them.
+    """Freeze the subjects of a study with their solutions and rankings.
 
-    `ranks` has a row per judge and problem, and a column per solver. Also says why people and
+    `ranks` has a row per judge and problem, and a column per solver. Also returns why subjects and
     judges are left out, by id.
     """
     spec = draft.spec
@@ -64,7 +64,7 @@ def make_panel(
             needed = f"a panel needs {FEWEST[noun]} {noun} at least"
             message = f"{needed}, and {len(kept)} can be used{left}"
             raise QuemError(draft.document.mistake((section,), message))
-    # Neither ids nor their order reveal anybody.
+    # Neither ids nor their order identify anybody.
     lots = SystemRandom().sample(range(16**6), len(people))
     new = {one: f"p-{lot:06x}" for one, lot in zip(people, lots, strict=True)}
     SystemRandom().shuffle(judges)
@@ -109,7 +109,7 @@ def make_panel(
         judges=len(judges),
         license=f"License: {license_text}" if license_text else "No license is stated; ask first.",
     ).encode()
-    # Among themselves, whoever else was ranked.
+    # Among themselves, without other solvers.
     tasks = [(judge, problem) for judge in judges for problem in problems]
     among = ranks.reindex(tasks)[people].rank(axis=1).rename(columns=new)[sorted(years)]
     among = among.rename(index=dict(zip(judges, made.judges, strict=True)))
@@ -119,7 +119,7 @@ def make_panel(
 def _left_out(
     spec: ExperienceSpec, solutions: Solutions, ranks: pd.DataFrame, problems: Sequence[str]
 ) -> dict[str, str]:
-    """Why subjects are not in a panel: they did not agree, or lack a solution or a rank."""
+    """Why subjects are not in a panel: no consent, or a missing solution or rank."""
     failed = {(one.problem, one.solver) for one in spec.missing if one.reason == "failed"}
     ids = [subject.id for subject in spec.subjects]
     ranked = ranks.reindex(columns=ids).notna().groupby(level="problem").any()
@@ -140,7 +140,7 @@ def _rounded(years: float, step: float) -> float:
 
 
 def _solution(solutions: Solutions, problem: str, person: str, new: str) -> dict[str, bytes]:
-    """Copy a solution, under a neutral name; empty where it failed."""
+    """Copy a solution under a neutral name; empty if it failed."""
     solution = solutions.group(problem).get(person)
     copies = clean_copy(solution) if solution else {}
     place = f"solutions/{problem}/{new}"
@@ -150,7 +150,7 @@ def _solution(solutions: Solutions, problem: str, person: str, new: str) -> dict
 
 
 def _sheet(sheet: Sheet | None, folder: str, files: dict[str, bytes]) -> str:
-    """Copy a page of text with the images that it shows; gives its name, or nothing of None."""
+    """Copy a page of text with its images; returns its name, None without a page."""
     if sheet is None:
         return ""
     files |= {f"{folder}/{file.inner}": file.path.read_bytes() for file in sheet.files}

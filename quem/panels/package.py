@@ -1,8 +1,8 @@
-"""The file of a reference panel: a ZIP archive that says by digests whether it is whole.
+"""The file of a reference panel: a ZIP archive with digests.
 
-``panel.yaml`` has problems, people, and settings; ``rankings.csv`` the old judges' rankings of the
-people; ``solutions/PROBLEM/PERSON`` their solutions; ``SHA256SUMS`` the digest of every other file,
-as ``sha256sum --check`` reads it. The panel's digest is that of ``SHA256SUMS``.
+``panel.yaml`` has problems, subjects, and settings; ``rankings.csv`` the old judges' rankings of
+the subjects; ``solutions/PROBLEM/PERSON`` their solutions; ``SHA256SUMS`` the digest of every
+other file, as ``sha256sum --check`` reads it. The panel's digest is that of ``SHA256SUMS``.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ FEWEST = {"people": 8, "judges": 2, "problems": 3}
 _SPEC, _RANKINGS, _SUMS = "panel.yaml", "rankings.csv", "SHA256SUMS"
 _COLUMNS = ["judge", "problem", "person", "rank"]
 _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
-# Panels are written uncompressed. One that somebody packed anew is compressed, but never this much.
+# Panels are written uncompressed. A repacked one is compressed, but never this much.
 _MOST_BYTES, _MOST_TIMES, _LEAST_BYTES, _MOST_PARTS = 2_000_000_000, 50, 50_000_000, 100_000
 _AGAIN = "take another copy of the panel"
 
 
 class PanelProblem(StudyPart):
-    """A problem that the people solved."""
+    """A problem of a panel."""
 
     id: Id
     title: Line = ""
@@ -53,14 +53,14 @@ class PanelProblem(StudyPart):
 
 
 class PanelPerson(StudyPart):
-    """Somebody who solved the problems, under a random id."""
+    """A subject under a random id."""
 
     id: Id
     experience: Years
 
 
 class PanelSpec(StudyPart):
-    """What ``panel.yaml`` says."""
+    """The contents of ``panel.yaml``."""
 
     format: Literal["1"] = "1"
     id: Id
@@ -75,17 +75,17 @@ class PanelSpec(StudyPart):
     problems: Annotated[tuple[PanelProblem, ...], Section] = ()
     people: Annotated[tuple[PanelPerson, ...], Section] = ()
     judges: Annotated[tuple[Id, ...], Section] = ()
-    analysis: ExperienceSettings = ExperienceSettings()  # that a placed study begins with
+    analysis: ExperienceSettings = ExperienceSettings()  # defaults of a placed study
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ReferencePanel:
-    """A reference panel, whole and consistent."""
+    """A verified reference panel."""
 
     path: Path  # as the user named it
     spec: PanelSpec
-    files: Mapping[str, bytes]  # all files of the archive, by name
-    # A row per judge and problem, a column per person: rank among the people, 1 the worst
+    files: Mapping[str, bytes]  # all files of the archive by name
+    # A row per judge and problem, a column per subject: rank among the subjects, 1 the worst
     ranks: pd.DataFrame
 
     @cached_property
@@ -100,21 +100,21 @@ class ReferencePanel:
 
     @property
     def people(self) -> tuple[str, ...]:
-        """The ids of the people."""
+        """The ids of the subjects."""
         return tuple(person.id for person in self.spec.people)
 
     @cached_property
     def table(self) -> NDArray[np.float64]:
-        """The judges' ranks, shape (judges, problems, people)."""
+        """The judges' ranks, shape (judges, problems, subjects)."""
         return self.ranks.to_numpy().reshape(len(self.spec.judges), len(self.problems), -1)
 
     def consensus(self, problem: str) -> dict[str, float]:
-        """The mean rank of each person on a problem, over the judges."""
+        """The mean rank of each subject on a problem, over the judges."""
         means = self.table[:, self.problems.index(problem)].mean(axis=0)
         return dict(zip(self.people, means.tolist(), strict=True))
 
     def solution_files(self, problem: str, person: str) -> dict[str, bytes]:
-        """The files of a solution by their names in the archive; none where it failed."""
+        """The files of a solution by their names in the archive; empty if it failed."""
         place = f"solutions/{problem}/{person}"
         return {
             name: content
@@ -123,7 +123,7 @@ class ReferencePanel:
         }
 
     def solved(self, problem: str) -> tuple[str, ...]:
-        """The people who have a solution of a problem."""
+        """The subjects with a solution of a problem."""
         return tuple(one for one in self.people if self.solution_files(problem, one))
 
 
@@ -155,7 +155,7 @@ class _PanelFile(Package):
 
 
 def read_panel(path: Path) -> ReferencePanel:
-    """Read a panel, and check every digest."""
+    """Read a panel and verify every digest."""
     size = path.stat().st_size if path.is_file() else 0
     most = min(_MOST_BYTES, max(_LEAST_BYTES, _MOST_TIMES * size))
     with _PanelFile(path, most_bytes=most, most_parts=_MOST_PARTS) as package:
@@ -180,7 +180,7 @@ def read_panel(path: Path) -> ReferencePanel:
 
 
 def _twice(names: list[str]) -> str:
-    """Name what an archive has twice, as a file or as a folder too; nothing if there is none."""
+    """A duplicate name in an archive, also as a file and a folder; empty if there is none."""
     counts = Counter(names)
     folders = {str(folder) for name in counts for folder in PurePosixPath(name).parents}
     return min((one for one in counts if counts[one] > 1 or one in folders), default="")
@@ -195,7 +195,7 @@ def _text(files: Mapping[str, bytes], name: str, path: Path) -> str:
 
 
 def _changed(files: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
-    """Every file that is not what ``SHA256SUMS`` says."""
+    """Every file that differs from ``SHA256SUMS``."""
     lines = files.get(_SUMS, b"").decode("utf-8", "replace").splitlines()
     sums = {match[2]: match[1] for line in lines if (match := _LINE.fullmatch(line))}
     if not lines or len(sums) < len(lines):
@@ -233,7 +233,7 @@ def _read_ranks(text: str, name: str, spec: PanelSpec) -> pd.DataFrame:
 
 
 def _unfit(spec: PanelSpec, files: Mapping[str, bytes], document: Document) -> Iterator[Mistake]:
-    """Why nothing can be placed on a panel."""
+    """The errors of a panel on which nothing can be placed."""
     people, problems = ([one.id for one in of] for of in (spec.people, spec.problems))
     ids = {"people": people, "judges": spec.judges, "problems": problems}
     for key, fewest in FEWEST.items():

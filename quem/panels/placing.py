@@ -1,4 +1,4 @@
-"""A judging study in which systems are ranked with a few people of a panel on each problem."""
+"""A judging study in which systems are ranked with a few anchors of a panel per problem."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ PANEL = "panel.zip"
 def drawn_anchors(
     panel: ReferencePanel, systems: Iterable[str], count: int
 ) -> dict[str, tuple[str, ...]]:
-    """Draw the anchors of each problem for systems that are judged together."""
+    """The anchors of each problem, drawn for systems that are judged together."""
     return {problem: anchors_on(panel, problem, systems, count) for problem in panel.problems}
 
 
 def anchors_on(
     panel: ReferencePanel, problem: str, systems: Iterable[str], count: int
 ) -> tuple[str, ...]:
-    """Draw the anchors of a problem, among those who have a solution of it."""
+    """The anchors of a problem, drawn among subjects with a solution of it."""
     levels = panel.consensus(problem)
     able = {one: levels[one] for one in panel.solved(problem)}
-    # Each of the people is placed among others, so that one more is needed.
+    # Each subject is placed among others, so one more is needed.
     if count >= len(able):
         raise QuemError(
             f"{len(able)} people have a solution of {problem}, so that there can be "
@@ -58,8 +58,8 @@ def place_systems(
     judges: int,
     failed: bool = False,
 ) -> list[str]:
-    """Write a judging study that places systems on a panel, whole or not at all."""
-    # Every analysis imports this module, and none of these.
+    """Write a judging study that places systems on a panel, atomically."""
+    # Every analysis imports this module, but needs none of these.
     from quem.importing.writing import write_folder
     from quem.solutions import find_solutions
 
@@ -95,7 +95,7 @@ def place_systems(
                 shutil.copyfile(source, target.with_name(f"{system}{source.suffix}"))
         _, wrong, _ = find_solutions(draft_study(study), complete=True)
         if wrong:
-            # What is wrong is wrong in the systems' folders: the panel's own was read before.
+            # Errors are in the systems' folders, since the panel was verified before.
             raise QuemError(
                 Mistake(one.path.replace(str(new), str(folder)), message=one.message)
                 for one in wrong
@@ -107,7 +107,7 @@ def place_systems(
 def _solutions(
     panel: ReferencePanel, systems: Mapping[str, Path], *, failed: bool
 ) -> dict[tuple[str, str], Path | None]:
-    """The systems' solutions by problem and system; None where one failed."""
+    """The systems' solutions by problem and system; None if one failed."""
     found: dict[tuple[str, str], Path | None] = {}
     mistakes: list[Mistake] = []
     for system, source in systems.items():
@@ -134,7 +134,7 @@ def _solutions(
 
 
 def _found(panel: ReferencePanel, source: Path) -> dict[str, Path]:
-    """A system's solutions by the ids of the problems."""
+    """A system's solutions by problem id."""
     from quem.solutions.files import is_ignored
     from quem.solutions.finding import same
 
@@ -163,7 +163,7 @@ def _study(
     count: int,
     judges: int,
 ) -> dict[str, Any]:
-    """The content of the study file."""
+    """The contents of the study file."""
     spec = panel.spec
     more = {
         "judging": {"briefing": spec.briefing} if spec.briefing else {},
@@ -198,14 +198,14 @@ def seed_of(digest: str, problem: str, solvers: Iterable[str]) -> str:
 
 
 def draw_anchors(levels: Mapping[str, float], count: int, seed: str) -> tuple[str, ...]:
-    """Draw one person from each of as many strata of equal size, ordered by consensus rank."""
+    """One subject drawn from each of k equal strata of consensus rank."""
     ordered = sorted(levels, key=lambda one: (levels[one], one))
     strata = (stratum.tolist() for stratum in np.array_split(ordered, count))
     return tuple(min(stratum, key=lambda one: lot(seed, one)) for stratum in strata)
 
 
 def score_of(below: Floats | float, levels: Iterable[float], people: int) -> Floats:
-    """Ranks among all people from places among anchors; linear between whole places.
+    """Ranks among all subjects from places among anchors, by linear interpolation.
 
     `below` is the number of anchors below, ties one half, of any shape; `levels` are the anchors'
     consensus ranks.

@@ -1,4 +1,4 @@
-"""The parts of an analysis, in the order in which a report has them."""
+"""The parts of an analysis, in the order of the report."""
 
 from __future__ import annotations
 

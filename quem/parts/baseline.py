@@ -1,4 +1,4 @@
-"""The human baseline: who the people were, how they worked, and what judges saw of it."""
+"""The human baseline: recruitment, working conditions, and blinding of the subjects."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OPEN = "not stated"
 
 
 class BaselineFact(Row):
-    """What the study says of one aspect of its human baseline."""
+    """The study's information on one aspect of its human baseline."""
 
     title: ClassVar[str] = "The human baseline"
     aspect: str = col("what is asked", "Aspect")
@@ -32,14 +32,14 @@ class BaselineFact(Row):
 
 
 class BaselinePart(Part[tuple[BaselineFact, ...]]):
-    """What a reader of a comparison with people has to know of these people."""
+    """Information on the subjects for comparisons with systems."""
 
     name = "baseline"
     place = "appendix"
     tables = (PartTable(name, "what the study says of its human baseline", BaselineFact),)
 
     def find(self, core: Core) -> tuple[BaselineFact, ...]:
-        """What the study file, the data, and the session say."""
+        """Information from the study file, the data, and the session."""
         spec, told = core.study.spec, core.study.spec.baseline
         facts = {
             "People": _people(core),
@@ -50,7 +50,7 @@ class BaselinePart(Part[tuple[BaselineFact, ...]]):
             "Tools": spec.solving.tools if spec.solving else "",
             "Time": _time(core),
             "Problems": _problems(core),
-            "Judges": format_count(len(spec.judges), "judge") if spec.judges else "",
+            "Judges": _judges(core),
             "What judges saw": _seen(core),
         }
         return tuple(BaselineFact(aspect=one, answer=answer) for one, answer in facts.items())
@@ -110,6 +110,13 @@ def _problems(core: Core) -> str:
     missing = sum(one.solver in people for one in spec.missing)
     lacking = f"; {format_count(missing, 'solution')} of people missing" if missing else ""
     return f"{format_count(len(core.study.declared.problems), 'problem')}{lacking}"
+
+
+def _judges(core: Core) -> str:
+    """Those who ranked, where the data name them."""
+    data = core.study.data
+    judges = data.judges if isinstance(data, Rankings) else core.study.spec.judges
+    return format_count(len(judges), "judge") if judges else ""
 
 
 def _seen(core: Core) -> str:

@@ -1,4 +1,4 @@
-"""What is known of whether judges, and a program, could tell who made the solutions."""
+"""Blinding: whether judges, and a classifier, could identify the authors."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _SEED = 0
 _FEWEST_JUDGES = 5
 _REPLICATES = 2000
 _LETTERS = 1 << 13
-# Splits of the solvers that are compared; fewer where there are fewer.
+# Random splits of the compared solvers; fewer if there are fewer.
 _MOST_SPLITS, _SHUFFLES = 3000, 500
-# A program is asked about systems only where it could find something.
+# Smallest number of texts for the classifier of systems.
 _SIGNIFICANT = 0.05
 _FEWEST_PROBLEMS, _FEWEST_TEXTS, _SHORTEST = 3, 20, 400
-# A program is asked about authors from so many solvers on.
+# Smallest number of solvers for the classifier of authors.
 _FEWEST_SOLVERS = 7
 _FORM = [
     re.compile(pattern, re.MULTILINE)
@@ -67,12 +67,12 @@ _WORD = re.compile(r"\w+")
 _UNKNOWN = (None, None)
 Sign = Literal["good", "warn", "bad"]
 _ROUNDING = 1e-12
-_COULD_TELL = "Judges could tell"
+_COULD_TELL = "Judges could identify systems"
 _ASIDE = "Judges saw letters in place of names."
 
 
 class Share(Row):
-    """A mean over persons and systems."""
+    """A mean rate over subjects and systems."""
 
     n: int = col("guesses that count")
     value: float = col("rate of correct guesses, 0.5 by chance; or Bang's index, 0 by chance")
@@ -90,13 +90,13 @@ class Share(Row):
 
 
 class Guesses(Row):
-    """What judges guessed of who made the solutions, against what is true."""
+    """Judges' guesses of the authors' kind, and their accuracy."""
 
-    n: int = col("guesses, with those who could not tell")
-    unsure: int = col("of them, how often judges could not tell")
-    correct: int = col("of them, how often they were right")
+    n: int = col("guesses, including unsure ones")
+    unsure: int = col("of these, unsure ones")
+    correct: int = col("of these, correct ones")
     n_judges: int = col("judges who guessed")
-    rate: Share = col("how often judges who guessed were right, among persons and among systems")
+    rate: Share = col("accuracy of the other guesses, averaged over persons and systems")
     neighbors: Share = col(
         "the same of solutions next to one of the other kind in the judge's own ranking"
     )
@@ -105,12 +105,12 @@ class Guesses(Row):
 
     @property
     def could_tell(self) -> bool:
-        """Whether judges told persons from systems, among neighbors in rankings too."""
+        """Whether judges distinguished subjects from systems, also among neighbors in rankings."""
         return self.rate.low > 1 / 2 and self.neighbors.low > 1 / 2
 
 
 class StyleMatch(Row):
-    """How well a program distinguishes makers by style; null where too little is there."""
+    """Accuracy of a classifier of authors by style; null with too few texts."""
 
     texts: int = col("texts that are compared")
     problems: int = col("problems that are compared")
@@ -130,25 +130,25 @@ class StyleMatch(Row):
 
 
 class Blinding(Row):
-    """What was hidden, reviewed, and measured; judges of a session see letters for names."""
+    """Blinding measures, reviews, and checks; judges of a session see letters for names."""
 
     reviewed: int = col("solutions reviewed before the first ranking")
     of: int = col("solutions")
     replaced: int = col("words that were replaced")
     kept: int = col("words that were kept")
     open: int = col("words that were left undecided")
-    guesses: Guesses | None = col("what judges guessed; null where nobody did")
-    text: StyleMatch | None = col("how well a program could tell; null without texts")
+    guesses: Guesses | None = col("judges' guesses; null without any")
+    text: StyleMatch | None = col("accuracy of a program by style; null without texts")
 
 
 class BlindingPart(Part[tuple[Blinding, ...]]):
-    """Blinding as a session recorded it; empty for rankings from a file."""
+    """Blinding as recorded by a session; empty for rankings from a file."""
 
     name = "blinding"
-    tables = (PartTable(name, "what could tell who made the solutions", Blinding, many=False),)
+    tables = (PartTable(name, "blinding, as recorded and as measured", Blinding, many=False),)
 
     def find(self, core: Core) -> tuple[Blinding, ...] | None:
-        """Measure what a session recorded; None where only averages are known."""
+        """Measure what a session recorded; None for averages alone."""
         if core.cells is None:
             return None
         data, kinds = core.study.data, core.study.declared.solvers
@@ -169,7 +169,7 @@ class BlindingPart(Part[tuple[Blinding, ...]]):
         return (blinding,)
 
     def before_quoting(self, found: tuple[Blinding, ...], core: Core) -> Iterator[Check]:
-        """How far authors were kept from judges."""
+        """The blinding of authors."""
         if not found:
             text = "The ranks come from a file. Say how the authors were kept from the judges."
             yield Check("warn", "Blinding not checked", text)
@@ -185,7 +185,7 @@ class BlindingPart(Part[tuple[Blinding, ...]]):
         return " ".join(_sentences(found[0])) if found else ""
 
     def sections(self, found: tuple[Blinding, ...], core: Core) -> Iterator[Section]:
-        """What was measured, by judges and by a program."""
+        """The measurements of judges and of a classifier."""
         if found and (found[0].guesses or found[0].text):
             tables = [_table(found[0].guesses)] if found[0].guesses else []
             title = "Who could tell who made the solutions"
@@ -214,7 +214,7 @@ def levels(data: Rankings, made: Mapping[str, str]) -> dict[Level, tuple[int, in
 def judges_guesses(
     guesses: Sequence[Guess], made: Mapping[str, str], placed: Mapping[Level, tuple[int, int]]
 ) -> Guesses | None:
-    """Compare judges' guesses with `made`, the maker of each solver; None without any guess."""
+    """Compare judges' guesses with `made`, the kind of each solver; None without guesses."""
     known = [one for one in guesses if one.solver in made]
     if not known:
         return None
@@ -244,7 +244,7 @@ def judges_guesses(
 
 
 def _share(guesses: Sequence[Guess], made: Mapping[str, str], *, index: bool = False) -> Share:
-    """Average the rate of correct guesses over kinds, or give Bang's index of the one kind."""
+    """The accuracy averaged over kinds, or Bang's index of a single kind."""
     kinds = sorted({made[one.solver] for one in guesses}) if index else _KINDS
     counts: defaultdict[str, Counter[tuple[str, str]]] = defaultdict(Counter)
     for one in guesses:
@@ -283,8 +283,8 @@ def _share(guesses: Sequence[Guess], made: Mapping[str, str], *, index: bool = F
 
 
 def style_match(texts: Mapping[str, Mapping[str, str]], systems: set[str]) -> StyleMatch | None:
-    """Measure how well style reveals makers, by problem and solver; None without texts."""
-    # Sorted by what is written, so that the names of solvers change nothing.
+    """Classify authors by style, per problem and solver; None without texts."""
+    # Sorted by content, so that the names of solvers change nothing.
     rows = [
         (number, solver, text)
         for number, by in enumerate(texts.values())
@@ -328,9 +328,9 @@ def style_match(texts: Mapping[str, Mapping[str, str]], systems: set[str]) -> St
 
 
 def closeness(texts: Sequence[str], problem: NDArray[np.int64]) -> Floats:
-    """How alike texts on different problems are, by 3-grams of letters and by form.
+    """The similarity of texts on different problems, by 3-grams of letters and by form.
 
-    What all texts on a problem share says nothing, so each problem's mean is taken off.
+    Common features of texts on a problem are uninformative, so each problem's mean is subtracted.
     """
     alike = np.zeros((len(texts), len(texts)))
     for measured, is_scaled in ((_grams, False), (_form, True)):
@@ -346,7 +346,7 @@ def closeness(texts: Sequence[str], problem: NDArray[np.int64]) -> Floats:
 
 
 def _grams(text: str) -> Floats:
-    """Count 3-grams of letters, on a log scale, in a table of fixed size."""
+    """Counts of 3-grams of letters, on a log scale, hashed to a fixed size."""
     codes = np.frombuffer(text.encode("utf-32-le", "replace"), dtype=np.uint32).astype(np.uint64)
     hashed = (codes[:-2] * 961 + codes[1:-1] * 31 + codes[2:]) * 2654435761 >> 7
     counts: Floats = np.log1p(np.bincount((hashed % _LETTERS).astype(int), minlength=_LETTERS))
@@ -354,7 +354,7 @@ def _grams(text: str) -> Floats:
 
 
 def _form(text: str) -> Floats:
-    """Count what stands out in the form of a text."""
+    """Formatting features of a text."""
     words = _WORD.findall(text) or [""]
     sentences = sum(bool(part.strip()) for part in _SENTENCE.split(text))
     return np.array(
@@ -372,7 +372,7 @@ def _form(text: str) -> Floats:
 
 
 def _nearness(alike: Floats, problem: NDArray[np.int64], classes: NDArray[np.bool_]) -> Floats:
-    """Mean closeness of each text to each class on other problems; -inf to an empty one."""
+    """Mean similarity of each text to each class on other problems; -inf to an empty one."""
     apart = (problem[:, None] != problem).astype(float)
     counts = apart @ classes
     near: Floats = np.where(counts > 0, alike @ classes / np.maximum(counts, 1), -np.inf)
@@ -402,7 +402,7 @@ def _same_author(
     author: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> tuple[float, float]:
-    """Share of texts nearest to their own author's others; p by shuffling within problems."""
+    """Share of texts nearest to the same author's others; p by permutation within problems."""
     own = np.arange(author.max() + 1)
     groups = [np.flatnonzero(problem == number) for number in np.unique(problem)]
 
@@ -419,7 +419,7 @@ def _same_author(
 
 
 def _sentences(found: Blinding) -> list[str]:
-    """Say what was hidden, reviewed, and measured."""
+    """Sentences on blinding measures, reviews, and results."""
     return [_state(found)[2], *_guessed(found), *(_styled(found.text) if found.text else ())]
 
 
@@ -442,7 +442,7 @@ def _ends(share: Share, digits: int) -> str:
 
 
 def _state(found: Blinding) -> tuple[Sign, str, str]:
-    """Sign and title of all, and what was hidden and reviewed."""
+    """Sign and title of the blinding, with its measures and reviews."""
     sign, title, text = _review(found)
     guesses = found.guesses
     if guesses and guesses.could_tell:
@@ -473,20 +473,20 @@ def _review(found: Blinding) -> tuple[Sign, str, str]:
 
 
 def _guessed(found: Blinding) -> list[str]:
-    """Say how often judges were right; whether that was measured."""
+    """Sentences on the accuracy of judges' guesses, if measured."""
     guesses = found.guesses
     if guesses is None:
         is_whole = found.reviewed == found.of and not found.open
-        return ["Whether judges could still tell was not measured."] if is_whole else []
-    unsure = f"could not tell in {guesses.unsure} of {guesses.n}"
+        return ["Whether judges could still identify systems was not measured."] if is_whole else []
+    unsure = f"were unsure in {guesses.unsure} of {guesses.n}"
     if not guesses.rate.is_known:
-        few = f"Asked afterward, judges told people from systems in {guesses.correct} of "
+        few = f"Asked afterward, judges distinguished people from systems in {guesses.correct} of "
         few += f"{guesses.rate.n} {'guess' if guesses.rate.n == 1 else 'guesses'} and {unsure}"
         if guesses.n_judges < _FEWEST_JUDGES:
             few += f"; with fewer than {_FEWEST_JUDGES} judges, that is too few for an interval"
         return [f"{few}."]
     text = (
-        "Asked afterward, judges told people from systems in "
+        "Asked afterward, judges distinguished people from systems in "
         f"{_rate(guesses.rate, '95% interval ', '; guessing gives 50%')} of their guesses and "
         f"{unsure}."
     )
@@ -512,18 +512,20 @@ def _styled(text: StyleMatch) -> list[str]:
             f"{format_p(text.p)})"
         )
         said.append(
-            f"A program could tell which solutions came from systems by style and layout {numbers}."
+            f"A program could identify the systems' solutions by style and layout {numbers}."
             if text.p <= _SIGNIFICANT
-            else f"A program could not tell the systems from other groups of solvers {numbers}."
+            else "A program could not distinguish the systems from other groups of solvers "
+            f"{numbers}."
         )
     elif text.systems and text.least_p > _SIGNIFICANT:
         least = format_number(text.least_p, 2)
         said.append(
-            "Too few solvers to measure whether a program can tell (the smallest possible p is "
+            "Too few solvers to measure whether a program can identify systems (the smallest "
+            "possible p is "
             f"{least})."
         )
     elif text.systems:
-        said.append("Too few or too short texts to measure whether a program can tell.")
+        said.append("Too few or too short texts to measure whether a program can identify systems.")
     if text.same_author_p <= _SIGNIFICANT:
         share, chance = (format_percent(round(x, 2)) for x in (text.same_author, text.guessing))
         said.append(

@@ -1,4 +1,4 @@
-"""How the judging was done: time, solutions never opened, and the order that was shown."""
+"""Conduct of the judging: time, unopened solutions, and the initial order."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class Judging(Row):
-    """How a judge went about it."""
+    """A judge's conduct."""
 
     title: ClassVar[str] = "Time, reading, and order of each judge"
     judge: str = col("id", "Judge")
     minutes: float = col("active time in submitted rankings", "Minutes", 0)
     reading: float = col(
-        "minutes that it takes to read the texts once, at 230 words a minute", "Reading takes", 0
+        "minutes to read the texts once, at 230 words per minute", "Reading takes", 0
     )
     n: int = col("solutions in the rankings", "Solutions")
     opened: int = col("of these, those that were ever in view", "Opened")
@@ -48,13 +48,13 @@ class Judging(Row):
 
 
 class JudgingPart(Part[tuple["Care", ...]]):
-    """What the pages of a session recorded of each judge; the data warn of hasty ones."""
+    """Recorded conduct of each judge in a session; the data warn of hasty ones."""
 
     name = "judging"
-    tables = (PartTable(name, "how each judge of a session went about it", Judging, stem=name),)
+    tables = (PartTable(name, "conduct of each judge in a session", Judging, stem=name),)
 
     def find(self, core: Core) -> tuple[Care, ...] | None:
-        """What was recorded; None for rankings from a file."""
+        """The records; None for rankings from a file."""
         data = core.study.data
         return (data.cares or None) if isinstance(data, Rankings) else None
 

@@ -1,7 +1,7 @@
-"""How machine judges rank: agreement with experts, consistency, bias for positions, failures.
+"""Quality of machine judges: agreement with experts, consistency, position bias, failures.
 
-The unit is the problem, because ranks of one problem depend on each other. None of these numbers
-switches a machine judge on or off; that is what its weight in the estimate is for.
+The unit is the problem, because ranks of one problem are dependent. None of these numbers switches
+a machine judge on or off; its weight in the estimate does that.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROUNDING = 1e-9  # of a mean of ranks, and of its error
 
 
 class MachineQuality(Row):
-    """How a machine judge ranks."""
+    """The quality of a machine judge."""
 
     title = "Machine judges as instruments"
     judge: str = col("id of the machine judge", "Machine judge")
@@ -69,9 +69,9 @@ def servers(run: Run) -> list[str]:
 
 
 def run_ranks(run: Run, declared: Declared, solvers: Collection[str]) -> pd.DataFrame:
-    """Adjusted ranks among some solvers, a row per problem and repeat of a run.
+    """Adjusted ranks among some solvers, one row per problem and repeat of a run.
 
-    Withheld solvers hold their ranks and have no column; solutions that failed are tied last.
+    Withheld solvers keep their ranks but have no column; failed solutions are tied last.
     """
     kept = {one for one, kind in declared.solvers.items() if one in solvers or kind == "withheld"}
     rows = {}
@@ -88,7 +88,7 @@ def run_ranks(run: Run, declared: Declared, solvers: Collection[str]) -> pd.Data
 
 
 def expert_ranks(study: Study) -> pd.DataFrame | None:
-    """Adjusted ranks, a row per problem and judge; None without ranks of whole groups."""
+    """Adjusted ranks, one row per problem and judge; None without ranks of whole groups."""
     if not isinstance(study.data, Rankings):
         return None
     cells = judged_cells(study.data, study.declared)
@@ -96,7 +96,7 @@ def expert_ranks(study: Study) -> pd.DataFrame | None:
 
 
 def rank_table(cells: RankCells) -> pd.DataFrame:
-    """Adjusted ranks without those of withheld solvers, a row per problem and judge."""
+    """Adjusted ranks without those of withheld solvers, one row per problem and judge."""
     names = ("problem", "judge", "solver")
     rows = {
         name: np.array(getattr(cells, f"{name}s"), dtype=object)[getattr(cells, name)]
@@ -108,7 +108,7 @@ def rank_table(cells: RankCells) -> pd.DataFrame:
 
 
 def machine_quality(study: Study, runs: Iterable[Run]) -> list[MachineQuality]:
-    """Measure machine judges; nothing where ranks are not of whole groups."""
+    """The quality of machine judges; empty where ranks are not of whole groups."""
     experts = expert_ranks(study)
     if experts is None:
         return []
@@ -141,7 +141,7 @@ def machine_quality(study: Study, runs: Iterable[Run]) -> list[MachineQuality]:
 
 
 def _by_position(machine: pd.DataFrame, run: Run) -> pd.Series[float]:
-    """The slope of rank on standardized place, within solvers over repeats, by problem."""
+    """The slope of rank on standardized position, within solvers over repeats, by problem."""
     shown = {
         (call.problem, str(call.repeat)): dict(
             zip(call.order, (np.arange(n) - (n - 1) / 2) / np.sqrt((n**2 - 1) / 12), strict=True)
@@ -158,12 +158,12 @@ def _by_position(machine: pd.DataFrame, run: Run) -> pd.Series[float]:
 
 
 def _p_of_mean(values: NDArray[np.float64]) -> float | None:
-    """Student's test that a mean is 0; None of fewer than two."""
+    """The p value of Student's t test that a mean is 0; None for fewer than two."""
     n = len(values)
     if n < 2:  # noqa: PLR2004  one has no deviation
         return None
     mean, error = abs(float(values.mean())), float(values.std(ddof=1) / np.sqrt(n))
     if error <= _ROUNDING * (1 + mean):
-        # The same on every problem, as of a machine that only looks at places.
+        # The same on every problem, as for a machine that uses positions only.
         return float(mean <= _ROUNDING)
     return float(2 * stdtr(n - 1, -mean / error))

@@ -1,9 +1,9 @@
-r"""Machine judges: a control variate beside the experts' ranks, never votes.
+r"""Machine judges: a control variate for the experts' ranks, never votes.
 
-Experts ranked n of P problems, and machine judges all of them. What a machine says of a solver on
-all problems, less what it says on those that experts ranked, says how much easier or harder for
-that solver the experts' problems were, and a share of it is added to the solver's average rank. A
-liking that is the same on all problems cancels.
+Experts ranked n of P problems, and machine judges all of them. The machines' mean for a solver on
+all problems, minus that on the experts' problems, estimates how much easier or harder the experts'
+problems were for that solver, and a share of it is added to the solver's average rank. A bias that
+is the same on all problems cancels.
 
 With :math:`h_{sp}` the mean of the experts' adjusted ranks of solver s on problem p,
 :math:`m_{sp}` the mean of the machine's over its repeats, and :math:`L` the experts' problems,
@@ -61,37 +61,38 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Flags = NDArray[np.bool_]
 
-FEWEST_LABELED = 3  # with 2 problems nothing shows whether a machine is erratic
+FEWEST_LABELED = 3  # with 2 problems, erratic machines cannot be detected
 _RIDGE = 0.1
 _SIGNIFICANT = 0.05
-_FREEDOM = 0.7  # of people's variances, since ranks of a group are tied to one another
+_FREEDOM = 0.7  # of subjects' variances, since ranks of a group are dependent
 _MANY_FAILED = 0.05  # of calls without a valid ranking
 _UNSTEADY = 0.5
 
 
 @dataclass(frozen=True)
 class Control:
-    """What machine judges add to the experts' averages."""
+    """The adjustment of the experts' averages by machine judges."""
 
     beta: Floats  # of shape (n_machines,)
     share: float  # lambda: the weight of the problems that only machines ranked; 0 to 1
-    # Within solvers, of the experts' ranks and the machines' over the experts' problems; NaN where
-    # either does not vary
+    # Within solvers, of the experts' ranks and the machines' over the experts' problems; NaN
+    # without variance
     correlation: float
     # n and P, of the problems that count
     n_labeled: int
     n_problems: int
-    effective_problems: float  # that experts alone would have to rank for the same precision
-    # Of shape (n_solvers,): what is added to each average rank; 0 for whom no machine ranked
+    effective_problems: float  # for experts alone to reach the same precision
+    # Of shape (n_solvers,): the adjustment of each average rank; 0 for solvers without machine
+    # ranks
     shift: Floats
-    # Of shape (n_labeled, n_solvers): what machines do not explain of the experts' mean ranks
+    # Of shape (n_labeled, n_solvers): residuals of the experts' mean ranks
     residual: Floats
     labeled: NDArray[np.int64]  # of shape (n_labeled,): indices of the experts' problems that count
-    variance: Floats  # of shape (n_solvers,): of each average, the P problems as fixed
+    variance: Floats  # of shape (n_solvers,): of each average, with the P problems as fixed
 
 
 def control_variate(h: Floats, m: Floats) -> Control:
-    """What the rankings of machine judges add to those of experts.
+    """The adjustment of the experts' averages by machine judges.
 
     Shapes: `h` (n_problems, n_solvers); `m` (n_machines, n_problems, n_solvers).
     """
@@ -100,10 +101,10 @@ def control_variate(h: Floats, m: Floats) -> Control:
     by_experts = counted & np.isfinite(h).any(axis=1)
     labeled = np.flatnonzero(by_experts)
     n, n_problems = len(labeled), int(counted.sum())
-    # A solution that experts did not see on one of their problems is left out of both means.
+    # Solutions that experts did not rank on one of their problems are excluded from both means.
     everywhere = known & (np.isfinite(h) | ~by_experts[:, np.newaxis])
     there = everywhere & by_experts[:, np.newaxis]
-    # Who is unknown to either side says nothing of how they go together.
+    # Solvers unknown to either side are excluded from the covariance.
     both = np.asarray(there.any(axis=0))
     everywhere, there = everywhere & both, there & both
     off_h = _centered(h, there)
@@ -139,7 +140,7 @@ def control_variate(h: Floats, m: Floats) -> Control:
 
 
 def _weights(covariance: Floats, spread: Floats, most: float) -> Floats:
-    """Beta: of one machine the slope, of several by ridge towards equal weights."""
+    """Beta: of one machine the slope, of several by ridge toward equal weights."""
     k, total = len(covariance), spread.sum()
     if not total > 0:
         return np.zeros(k)
@@ -162,7 +163,7 @@ def _centered(values: Floats, where: Flags) -> Floats:
 
 
 class Erratic(Row):
-    """Whether machines say other things of a system from problem to problem than experts do."""
+    """Whether machines deviate from experts on a system more than on subjects."""
 
     system: str = col("id")
     f: float | None = col(
@@ -174,7 +175,7 @@ class Erratic(Row):
 
 
 def erratic(control: Control, people: Flags, at: int, system: str = "") -> Erratic:
-    """Hold the variance of a system that the machines leave against that of people.
+    """Compare the residual variance of a system with that of subjects.
 
     Shapes: `people` (n_solvers,).
     """
@@ -190,45 +191,45 @@ def erratic(control: Control, people: Flags, at: int, system: str = "") -> Errat
 
 
 class Draw(Row):
-    """Which problems experts rank."""
+    """The draw of the experts' problems."""
 
     digest: str = col("SHA-256 of the solutions and the nonce")
-    problems: tuple[str, ...] = col("drawn ones, sorted by lot")
+    problems: tuple[str, ...] = col("drawn problems, in drawn order")
     labeled: tuple[str, ...] = col("those that experts ranked")
     drawn_at: str = col("when ballots of them were first dealt; empty where unknown")
     changed: bool = col("whether the solutions are others than those that were drawn from")
 
     @property
     def holds(self) -> bool:
-        """Whether experts ranked what was drawn."""
+        """Whether experts ranked the drawn problems."""
         return set(self.problems) == set(self.labeled)
 
 
 @dataclass(frozen=True)
 class Use:
-    """How the machine judges of a study enter its estimates."""
+    """The use of machine judges in a study's estimates."""
 
-    runs: tuple[Run, ...]  # the last one of each machine judge that has one
-    without: tuple[str, ...]  # machine judges that have none
+    runs: tuple[Run, ...]  # last run of each machine judge that has one
+    without: tuple[str, ...]  # machine judges without runs
     refused: dict[str, str]  # why machine judges are not used, by id
-    reason: str = ""  # why none adds anything; empty where they do
-    control: Control | None = None  # none where nothing could be computed
-    used: tuple[str, ...] = ()  # the machine judges that `control` is of
+    reason: str = ""  # why no adjustment is made; empty where one is
+    control: Control | None = None  # None where not computable
+    used: tuple[str, ...] = ()  # machine judges in `control`
     draw: Draw | None = None
-    erratic: tuple[Erratic, ...] = ()  # one of each system that has ranks
-    # Of shape (n_problems, n_solvers): what the machines say, each with its weight
+    erratic: tuple[Erratic, ...] = ()  # one per ranked system
+    # Of shape (n_problems, n_solvers): the weighted ranks of the machines
     said: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
     @property
     def share(self) -> float:
-        """Lambda; 0 where the machines add nothing."""
+        """Lambda; 0 without an adjustment."""
         return self.control.share if self.control else 0.0
 
     def applied(self, cells: RankCells) -> RankCells:
-        """Cells whose average for each solver is with what the machines add.
+        """Cells whose averages include the adjustment.
 
-        Each cell loses what the machines explain of its problem's distance from the experts'
-        other problems, so that averages of some of the cells are less noisy too.
+        The machines' prediction of its problem's deviation is subtracted from each cell, so that
+        averages of some of the cells are less noisy too.
         """
         if not (self.control and self.share):
             return cells
@@ -244,7 +245,7 @@ class Use:
 
 
 def machine_use(study: Study, cells: RankCells | None) -> Use | None:
-    """What the machine judges of a study add to the experts' ranks; None where it uses none."""
+    """The use of machine judges in a study; None where it uses none."""
     if study.machines is None or study.spec.machine is None:
         return None
     last = {judge: runs[-1] if runs else None for judge, runs in study.machines.items()}
@@ -283,7 +284,7 @@ def machine_use(study: Study, cells: RankCells | None) -> Use | None:
     return use if control.share else replace(use, reason=_useless(control))
 
 
-_USELESS = "the ranks do not go with the experts’ from problem to problem"
+_USELESS = "the ranks do not correlate with the experts’ over problems"
 
 
 def _useless(control: Control) -> str:
@@ -301,12 +302,12 @@ def _too_few(control: Control) -> str:
 
 
 def _draw(study: Study, runs: list[Run], control: Control, cells: RankCells) -> Draw | None:
-    """The draw of the experts' problems once more, from the solutions as the machines saw them."""
+    """The draw of the experts' problems, repeated from the solutions that the machines saw."""
     machine = study.spec.machine
     chosen = machine.experts_on if machine else None
     nonce, n = (chosen.nonce, chosen.n) if chosen else ("", control.n_labeled)
     labeled = tuple(cells.problems[problem] for problem in control.labeled)
-    # Pseudonyms are drawn from nothing: the draw is of the ids that the study has.
+    # Pseudonyms are random: the draw is of the study's original ids.
     named = study.named or study
     of_first = (named.machines or {})[runs[0].judge]
     digests = of_first[-1].digests if of_first else {}
@@ -327,20 +328,20 @@ def _draw(study: Study, runs: list[Run], control: Control, cells: RankCells) -> 
         return None
     data = cast("Any", named.data)  # rankings, else there is no control variate
     ranked = {data.solvers[s] for s in np.unique(data.solver[~np.isnan(data.rank)])}
-    # Versions that came later, which experts have not ranked, were not there to be drawn from.
+    # Later versions without expert rankings were not part of the draw.
     lots = (digest_of(solvers) for solvers in (set().union(*digests.values()), ranked))
     draws = [drawn(lot, order_of_draw(digests, lot)[:n]) for lot in lots]
     return next((draw for draw in draws if draw.holds), draws[0])
 
 
 class RunRow(Row):
-    """The run of a machine judge that counts."""
+    """The current run of a machine judge."""
 
     title = "Runs that count"
     judge: str = col("id of the machine judge", "Machine judge")
     model: str = col("as the study file names it; empty for a command", "Model")
     prompt_sha256: str = col("of the prompt")
-    repeats: int = col("how often it ranked each problem", "Orders")
+    repeats: int = col("number of its rankings per problem", "Orders")
     run: int = col("number of the run")
     calls: int = col("calls that were made", "Calls")
     invalid: int = col("of them without a readable ranking", "Invalid")
@@ -360,7 +361,7 @@ class AloneRow(Row):
 
 
 class UseRow(Row):
-    """What machine judges add."""
+    """The adjustment by machine judges."""
 
     judges: tuple[RunRow, ...] = col("one entry per machine judge with a run")
     reason: str = col("why they add nothing; empty where they do")
@@ -374,7 +375,7 @@ class UseRow(Row):
         "problems that experts alone would have to rank for the same precision"
     )
     erratic: tuple[Erratic, ...] = col(
-        "whether machines say other things of a system from problem to problem than experts do"
+        "whether machines disagree with experts on a system more than on people"
     )
     experts_alone: tuple[AloneRow, ...] = col(
         "one entry per system, without machine judges; empty where they add nothing"
@@ -383,16 +384,18 @@ class UseRow(Row):
 
 @dataclass(frozen=True)
 class Found:
-    """What is said of machine judges."""
+    """Findings on machine judges."""
 
     use: Use
     quality: list[MachineQuality]
-    alone: tuple[AloneRow, ...] = ()  # what the experts alone give; empty where that is all
+    alone: tuple[
+        AloneRow, ...
+    ] = ()  # estimates by the experts alone; empty if these are the estimates
     alone_text: str = ""
 
     @property
     def was_chosen(self) -> bool:
-        """Whether the experts' problems were not drawn by lot, and it matters."""
+        """Whether the experts' problems were not drawn at random, and it matters."""
         return bool(self.use.share and self.use.draw and not self.use.draw.holds)
 
 
@@ -401,19 +404,19 @@ class MachinesPart(Part[Found]):
 
     name = "machines"
     tables = (
-        PartTable("machine", "what machine judges add", UseRow, many=False),
-        PartTable("machine_quality", "how each machine judge ranks", MachineQuality),
+        PartTable("machine", "adjustment by machine judges", UseRow, many=False),
+        PartTable("machine_quality", "quality of each machine judge", MachineQuality),
     )
 
     def adjust(self, study: Study, settings: ExperienceSettings, cells: RankCells) -> RankCells:
-        """Scores with what the machines add."""
+        """Scores with the machines' adjustment."""
         use = machine_use(study, cells)
         return use.applied(cells) if use else cells
 
     def vary(
         self, study: Study, settings: ExperienceSettings, cells: RankCells | None, of: Averages
     ) -> dict[str, Variance]:
-        """What systems vary on which the machines are erratic."""
+        """The added variance of systems on which the machines are erratic."""
         use = machine_use(study, cells)
         found = {}
         for one in use.erratic if use and cells else ():
@@ -424,7 +427,7 @@ class MachinesPart(Part[Found]):
         return found
 
     def find(self, core: Core) -> Found | None:
-        """What the machines did, and what the experts say alone."""
+        """The machines' runs, and the estimates by the experts alone."""
         use = machine_use(core.study, core.cells)
         if use is None:
             return None
@@ -432,20 +435,20 @@ class MachinesPart(Part[Found]):
         return Found(use, quality, *(_alone(core) if use.share else ()))
 
     def rows(self, found: Found, core: Core) -> Sequence[Sequence[Row]]:
-        """What they add, and how they rank."""
+        """The adjustment, and the quality of the machines."""
         return [_use_row(found)], found.quality
 
     def warn(self, found: Found, core: Core) -> Iterable[StudyWarning]:
-        """What is doubtful about runs, draw, and systems."""
+        """Warnings on runs, draw, and systems."""
         return _RULES.find(found, core)
 
     def about(self, found: Found, core: Core) -> str:
-        """What they did, and how that entered."""
+        """Runs and their use."""
         how = [_HOW, found.alone_text] if found.alone else []
         return " ".join([*_texts(found.use), *how])
 
     def lines(self, found: Found, core: Core) -> Iterator[str]:
-        """What they did, and what the experts say alone."""
+        """Runs, and the estimates by the experts alone."""
         yield from _texts(found.use)
         if found.alone:
             yield found.alone_text
@@ -456,7 +459,7 @@ class MachinesPart(Part[Found]):
             yield _PAPER
 
     def before_quoting(self, found: Found, core: Core) -> Iterator[Check]:
-        """That machines are used, and that experts' problems were chosen."""
+        """Machine judges in use, and problems not drawn at random."""
         if found.alone:
             title = f"Machine judges add to the experts’ ranks: {join_words(found.use.used)}."
             yield Check("good", title, f"They do not vote. {found.alone_text}")
@@ -464,7 +467,7 @@ class MachinesPart(Part[Found]):
             yield Check("warn", _NOT_DRAWN, _CHOSEN)
 
     def sections(self, found: Found, core: Core) -> Iterator[Section]:
-        """The runs with what they add, and how the machines rank."""
+        """The runs with their adjustment, and the quality of the machines."""
         chosen = [f"{_NOT_DRAWN} {_CHOSEN}"] if found.was_chosen else []
         text = [_EXPLAINED, *self.lines(found, core), *chosen]
         runs = _use_row(found).judges
@@ -492,12 +495,12 @@ _MEASURED = (
     "many ranks higher a solution is for each standard deviation of place that it is shown later. "
     "A machine judge can repeat itself and be biased: consistency is not validity."
 )
-_NOT_DRAWN = "The experts’ problems were not drawn by lot."
-_CHOSEN = "A machine judge that likes systems on the other problems only would go unnoticed."
+_NOT_DRAWN = "The experts’ problems were not drawn at random."
+_CHOSEN = "A machine judge that favors systems on the other problems only would go unnoticed."
 
 
 def _alone(core: Core) -> tuple[tuple[AloneRow, ...], str]:
-    """Analyze the study without its machine judges; also what that gives, in words."""
+    """Analyze the study without its machine judges; also returns the result in words."""
     from quem.method.analysis import analyze
 
     alone = analyze(replace(core.study, machines=None), (), **core.settings.model_dump())
@@ -548,7 +551,7 @@ def _use_row(found: Found) -> UseRow:
 
 
 def _texts(use: Use) -> Iterator[str]:
-    """What machine judges did, and what that adds."""
+    """Sentences on the machine judges' runs and adjustment."""
     for run in use.runs:
         problems = len({call.problem for call in run.calls if call.status == "ok"})
         name = f"{run.judge} ({run.declared_model})" if run.declared_model else run.judge
@@ -588,7 +591,7 @@ def _not_run(found: Found, _: Core) -> Iterator[str]:
         yield f"{join_words(names)} {'has' if len(names) == 1 else 'have'} ranked nothing yet"
 
 
-@_RULES.add("machine-failures", remedy="mend the machine judge, and run it again")
+@_RULES.add("machine-failures", remedy="correct the machine judge, and run it again")
 def _many_failures(found: Found, core: Core) -> Iterator[str]:
     for run in found.use.runs:
         if run.failed <= _MANY_FAILED:
@@ -622,7 +625,7 @@ def _changed(found: Found, _: Core) -> Iterator[str]:
             yield f"the service of {run.judge} answered as {join_words(names)} in one run"
 
 
-@_RULES.add("machine-unsteady", remedy="more repeats average out what is not steady")
+@_RULES.add("machine-unsteady", remedy="add repeats to average out the noise")
 def _unsteady(found: Found, _: Core) -> Iterator[str]:
     for one in found.quality:
         if one.consistency is not None and one.consistency < _UNSTEADY:
@@ -646,13 +649,10 @@ def _not_drawn(found: Found, _: Core) -> Iterator[str]:
         )
 
 
-@_RULES.add("solutions-changed-after-draw", remedy="say so with the results")
+@_RULES.add("solutions-changed-after-draw", remedy="report it with the results")
 def _solutions_changed(found: Found, _: Core) -> Iterator[str]:
     if found.use.share and found.use.draw and found.use.draw.changed:
-        yield (
-            "machine judges saw other solutions than those that the experts' problems were drawn "
-            "from"
-        )
+        yield ("machine judges saw other solutions than those in the draw of the experts' problems")
 
 
 @_RULES.add("machine-erratic")

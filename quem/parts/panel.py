@@ -1,8 +1,8 @@
-"""Reference panels: systems and people placed among anchors, in the same coarse way.
+"""Reference panels: systems and subjects placed among anchors by the same coarse scale.
 
-A new judge ranks a system with a few of the panel's people. Its place among them gives a rank
-among all people. Each of the people is placed in the same way by the old judges' rankings, so
-that the line through the people holds for the system.
+A new judge ranks a system with a few of the panel's subjects. Its place among them gives a rank
+among all subjects. Each subject is placed in the same way by the old judges' rankings, so that
+the line through the subjects holds for the system.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
     from quem.studyfile import ExperienceSettings
 
     Floats = NDArray[np.float64]
-    # Problem and person to the ids of the anchors among whom the person is placed.
+    # Problem and subject to the ids of the anchors for the subject.
     AnchorsOf = Callable[[str, str], Sequence[str]]
 
-MOST_TIMES_AS_WIDE = 1.5  # beyond this the new judges do not see what the old ones saw
+MOST_TIMES_AS_WIDE = 1.5  # beyond this, new and old judges disagree on the subjects
 
 
 class Anchor(Row):
-    """A person as an anchor of one problem, placed among the other anchors."""
+    """A subject as an anchor of one problem, placed among the other anchors."""
 
     title = "Anchors, and how judges place them"
     problem: str = col("id", "Problem")
@@ -57,7 +57,7 @@ class Anchor(Row):
 
 
 class Placed(Row):
-    """What a system's place varies more than those of people."""
+    """The variance of a system's place beyond that of subjects."""
 
     system: str = col("id")
     w: float = col("for fewer new judges than old ones, in squared ranks")
@@ -67,7 +67,7 @@ class Placed(Row):
 
 
 class PanelRow(Row):
-    """How systems were placed on a panel."""
+    """The placement of systems on a panel."""
 
     digest: str = col("of the panel")
     id: str = col("of the study that it was made of")
@@ -80,7 +80,7 @@ class PanelRow(Row):
         "between old judges, of a person's mean score; mean over people, in squared ranks"
     )
     tau2: float | None = col(
-        "variance of how the new judges see people otherwise, in squared ranks; null where nobody "
+        "variance of the new judges' disagreement on people, in squared ranks; null where nobody "
         "was an anchor twice"
     )
     tau_years: float | None = col("its root in units of experience")
@@ -98,12 +98,12 @@ class Placement:
 
     panel: ReferencePanel
     systems: tuple[str, ...]
-    problems: tuple[str, ...]  # those on which every system was placed
-    people: Floats  # of shape (old judges, problems, people): ranks among all people
+    problems: tuple[str, ...]  # with every system placed
+    people: Floats  # of shape (old judges, problems, subjects): ranks among all subjects
     scores: Floats  # of shape (new judges, problems, systems), NaN where a judge did not rank
     anchors: tuple[Anchor, ...]
     agreement: tuple[float, float]  # mean tau-b with the old consensus, of new and of old judges
-    drawn: bool  # whether the judges ranked the anchors that are drawn by lot
+    drawn: bool  # whether the judges ranked the randomly drawn anchors
 
     @property
     def judges(self) -> int:
@@ -112,27 +112,27 @@ class Placement:
 
     @property
     def rank(self) -> Floats:
-        """The average rank of people and systems; every problem counts alike."""
+        """The average rank of subjects and systems; every problem has equal weight."""
         return np.append(
             self.people.mean(axis=(0, 1)), np.nanmean(self.scores, axis=0).mean(axis=0)
         )
 
     @property
     def judge_variance(self) -> float:
-        """Between old judges, of a person's mean score; mean over people."""
+        """Variance between old judges of a subject's mean score; mean over subjects."""
         return float(self.people.mean(axis=1).var(axis=0, ddof=1).mean())
 
     @property
     def widening(self) -> Floats:
-        """The judges' variance that a system has more than people, shape (systems,)."""
+        """The judges' variance of a system beyond that of subjects, shape (systems,)."""
         new = np.isfinite(self.scores).sum(axis=(0, 1)) / len(self.problems)
         return np.asarray(self.judge_variance * np.fmax(0, 1 / new - 1 / len(self.people)))
 
     @property
     def drift(self) -> float:
-        """tau²: how the new judges see people otherwise; NaN where nobody was an anchor twice.
+        """Disagreement tau² of new and old judges on subjects; NaN without repeated anchors.
 
-        A one-way analysis of variance, over people, of new less old scores of anchors.
+        A one-way analysis of variance, over subjects, of new minus old scores of anchors.
         """
         person = [one.person for one in self.anchors]
         off = pd.Series([one.new - one.old for one in self.anchors], person, dtype=float)
@@ -145,7 +145,7 @@ class Placement:
         return max(0.0, float((between - within) * (k - 1) / (n - (m**2).sum() / n)))
 
     def added(self) -> dict[str, Variance]:
-        """What each system's average rank varies more than people's, in squared ranks."""
+        """The variance of each system's average rank beyond that of subjects, in squared ranks."""
         df = len({one.person for one in self.anchors}) - 1
         values = np.fmax(self.widening, self.drift).tolist()
         each = zip(self.systems, values, strict=True)
@@ -153,7 +153,7 @@ class Placement:
 
 
 def _located(own: Floats, ranks: Floats, levels: Floats, people: int) -> Floats:
-    """Ranks among all people of those whom judges place among anchors.
+    """Ranks among all subjects from places among anchors.
 
     Shapes: `own` (m,); `ranks` (m, k) or (k,); `levels` (k,).
     """
@@ -165,7 +165,7 @@ def _located(own: Floats, ranks: Floats, levels: Floats, people: int) -> Floats:
 def placed_people(
     panel: ReferencePanel, problems: Sequence[str], count: int, anchors_of: AnchorsOf | None = None
 ) -> Floats:
-    """Place every person of a panel among anchors drawn from the others, by the old rankings."""
+    """Place every subject of a panel among anchors drawn from the others, by the old rankings."""
     people, n = panel.people, len(panel.people)
     placed = np.empty((len(panel.spec.judges), len(problems), n))
     for p, problem in enumerate(problems):
@@ -173,7 +173,7 @@ def placed_people(
         solved = panel.solved(problem)
         for i, person in enumerate(people):
             own = ranks[:, i]
-            # The others' consensus ranks without the person, stretched to all places.
+            # The others' consensus ranks without the subject, stretched to the full range.
             others = ranks - (own[:, np.newaxis] < ranks) - (own[:, np.newaxis] == ranks) / 2
             levels = (others.mean(axis=0) - 0.5) * n / (n - 1) + 0.5
             named = dict(zip(people, levels.tolist(), strict=True))
@@ -192,9 +192,9 @@ def place_systems(
     count: int,
     anchors_of: AnchorsOf | None = None,
 ) -> Placement | None:
-    """Place systems by new judges' rankings of them with anchors; None where there are none.
+    """Place systems by new judges' rankings of them with anchors; None without systems.
 
-    Shapes: `new` (new judges, the panel's problems, people and systems).
+    Shapes: `new` (new judges, the panel's problems, subjects and systems).
     """
     n, old = len(panel.people), panel.table
     consensus = old.mean(axis=0)
@@ -261,7 +261,7 @@ def _anchors(
 
 
 def placement_of(study: Study) -> Placement | None:
-    """The systems of a study on its panel; None where people were ranked with them."""
+    """The systems of a study on its panel; None where subjects were ranked with them."""
     panel, source = study.panel, study.spec.panel
     if panel is None or source is None:
         return None
@@ -285,12 +285,12 @@ class PanelPart(Part[Placement]):
     """Systems on a reference panel."""
 
     name = "panel"
-    tables = (PartTable("panel", "how systems were placed", PanelRow, many=False),)
+    tables = (PartTable("panel", "placement of the systems", PanelRow, many=False),)
 
     def adjust(
         self, study: Study, settings: ExperienceSettings, cells: RankCells
     ) -> RankCells | None:
-        """Take away ranks among anchors, which cannot be averaged."""
+        """Remove ranks among anchors, which cannot be averaged."""
         return cells if study.panel is None else None
 
     def average(
@@ -300,7 +300,7 @@ class PanelPart(Part[Placement]):
         cells: RankCells | None,
         whole: Averages | None = None,
     ) -> Averages | None:
-        """People and systems as ranks among the people."""
+        """Subjects and systems as ranks among the subjects."""
         placed = placement_of(study)
         if placed is None:
             return None
@@ -319,7 +319,7 @@ class PanelPart(Part[Placement]):
     def vary(
         self, study: Study, settings: ExperienceSettings, cells: RankCells | None, of: Averages
     ) -> dict[str, Variance]:
-        """What other judges add."""
+        """The variance due to other judges."""
         placed = placement_of(study)
         if placed is None:
             return {}
@@ -359,22 +359,22 @@ class PanelPart(Part[Placement]):
         return ([row],)
 
     def warn(self, found: Placement, core: Core) -> Iterable[StudyWarning]:
-        """Other judges, other anchors, fewer problems."""
+        """Warnings on other judges, other anchors, fewer problems."""
         return _RULES.find(found, core)
 
     def about(self, found: Placement, core: Core) -> str:
-        """How people and systems were placed."""
+        """The placement of subjects and systems."""
         first, *more = self.lines(found, core)
         placed = "Each person was placed in the same way by the old judges’ rankings."
         return " ".join(["Systems were placed on a reference panel.", first, placed, *more])
 
     def lines(self, found: Placement, core: Core) -> Iterator[str]:
-        """Who ranked whom, and how the new judges see the people."""
+        """The comparisons, and how the new judges rank the subjects."""
         yield _who(found, core)
         yield from _drift_texts(found, core)
 
     def sections(self, found: Placement, core: Core) -> Iterator[Section]:
-        """How it was done, and the anchors."""
+        """Procedure and anchors."""
         text = [_EXPLAINED, *self.lines(found, core), f"Digest of the panel: {found.panel.digest}."]
         yield Section("panel", "Reference panel", text, (), [Anchor.text_table(found.anchors)])
 
@@ -424,14 +424,14 @@ def _drift_texts(found: Placement, core: Core) -> Iterator[str]:
 
 
 def _years(core: Core, found: Placement) -> float:
-    """The root of tau² in years, by the slope of the line in the middle of the people."""
+    """The root of tau² in years, by the slope of the line at the subjects' mean."""
     middle, step = core.line.x.mean(), 1e-4
     low, high = core.line.predict(np.array([middle - step, middle + step]))
     return float(abs(high - low) / (2 * step) * np.sqrt(found.drift))
 
 
 def _times_as_wide(core: Core, of: SystemEstimate) -> float:
-    """How much wider an interval is in the middle of the people for what parts add."""
+    """The relative width of an interval at the subjects' mean with the parts' variance."""
     people, q = core.people, (1 + core.settings.level) / 2
     plain = Variance(people.variance * (1 + 1 / people.n), people.n - 2)
     whole = total([plain, of.added])
@@ -448,7 +448,7 @@ def _differ(_: Placement, core: Core) -> Iterator[str]:
         if (times := _times_as_wide(core, of)) > MOST_TIMES_AS_WIDE:
             yield (
                 f"the interval of {of.name} is {format_number(times)} times as wide because "
-                "these judges see the people of the panel otherwise"
+                "these judges see the people of the panel differently"
             )
 
 

@@ -32,7 +32,7 @@ _MOST_COLUMNS, _MOST_ROWS = 12, 25
 
 
 class Curves(Row):
-    """Root mean squared error of years that are predicted without the person, by curve."""
+    """Leave-one-out root mean squared error of years, by curve."""
 
     linear: float = col("in the study's unit")
     log: float = col("in the study's unit; null where an average is 0 or less")
@@ -41,7 +41,7 @@ class Curves(Row):
 
 
 class Anova(Row):
-    """P values of the factorial analysis, main effects of type II over the subjects' ranks."""
+    """The p values of the factorial analysis, main effects of type II over the subjects' ranks."""
 
     experience: float = col("of experience, as a number")
     judge: float = col("of the judge")
@@ -49,14 +49,14 @@ class Anova(Row):
 
 
 class Checks(Row):
-    """What the paper also reports."""
+    """Further results in the paper."""
 
     loo: Curves = col("leave-one-out errors of the curves that the paper names")
     anova: Anova | None = col("null for averages, blocks, decisions, and a very large study")
 
 
 class Detail(Row):
-    """A number that no page shows."""
+    """A number for analysis.json alone."""
 
     what: str = col(
         "`residual` and `leverage` of a subject; `without judge`, `without problem`, and `without "
@@ -69,14 +69,14 @@ class Detail(Row):
 
 @dataclass(frozen=True)
 class Paper:
-    """The checks, and the error of a square root, a curve that the paper does not name."""
+    """The checks, and the error of a square-root curve, which the paper does not have."""
 
     checks: Checks
     root: float
 
 
 class PaperPart(Part[Paper]):
-    """What Hayes & Parzen (1997) print."""
+    """Tables and figures of Hayes & Parzen (1997)."""
 
     name = "paper"
     place = "appendix"
@@ -99,7 +99,7 @@ class PaperPart(Part[Paper]):
         return Paper(Checks(loo=loo, anova=anova), np.nan if root is None else root)
 
     def rows(self, found: Paper, core: Core) -> Sequence[Sequence[Row]]:
-        """The checks, and the details."""
+        """The checks and details."""
         return ([found.checks], list(_details(core)))
 
     def sections(self, found: Paper, core: Core) -> Iterator[Section]:
@@ -120,8 +120,8 @@ def _anova_text(found: Paper) -> Iterator[str]:
     if (p := found.checks.anova) is not None:
         yield (
             f"Factorial analysis of the subjects’ ranks: experience {format_p(p.experience)}, "
-            f"judge {format_p(p.judge)}, problem {format_p(p.problem)}. It takes the ranks of one "
-            "person for independent."
+            f"judge {format_p(p.judge)}, problem {format_p(p.problem)}. It treats one person’s "
+            "ranks as independent (pseudoreplication)."
         )
 
 
@@ -156,7 +156,7 @@ def _estimates(core: Core) -> TextTable:
 
 
 def _figure_1(core: Core) -> TextTable:
-    """The averages, and the cells where they are few."""
+    """The averages, and the cells if they are few."""
     averages, cells = core.averages, core.cells
     shown = [k for kind in ("subject", "system") for k in averages.of_kind(kind)]
     groups = _groups(cells) if cells and cells.has_ranks and not cells.is_blocked else {}
@@ -209,9 +209,9 @@ def _details(core: Core) -> Iterator[Detail]:
 
 
 def _anova(core: Core, *, with_products: bool = False) -> dict[tuple[str, ...], float]:
-    """P values of F tests of type II by term, over the cells of subjects; empty without cells.
+    """The p values of F tests of type II by term, over the cells of subjects; empty without cells.
 
-    A term is tested beside all terms that do not contain it, on the error of the whole model.
+    A term is tested beside all terms that do not contain it, with the error of the full model.
     """
     cells = core.cells
     if cells is None or core.averages.problems is None:
@@ -235,7 +235,7 @@ def _anova(core: Core, *, with_products: bool = False) -> dict[tuple[str, ...], 
             for a, b in combinations(terms, 2)
         }
     n = len(y)
-    # In other axes all but the first rows are 0: no sum of squares changes, and fits cost less.
+    # In rotated axes all but the first rows are 0: sums of squares are unchanged, and fits cheaper.
     columns = np.column_stack([np.ones(n), *terms.values(), y])
     ends = np.cumsum([1, *(of.shape[1] for of in terms.values())])
     constant, *rotated, last = np.split(np.linalg.qr(columns, mode="r"), ends, axis=1)
@@ -243,7 +243,7 @@ def _anova(core: Core, *, with_products: bool = False) -> dict[tuple[str, ...], 
     y = last[:, 0]
     rss, rank = _residual(y, [constant, *rotated])
     df = n - rank
-    # What rounding leaves of a sum of squares is none.
+    # A sum of squares at rounding level is 0.
     rounding = _TOLERANCE**2 * float(y @ y)
     found: dict[tuple[str, ...], float] = {}
     for term, columns in terms.items():
@@ -259,7 +259,7 @@ def _anova(core: Core, *, with_products: bool = False) -> dict[tuple[str, ...], 
 
 
 def _dummies(codes: NDArray[np.int64]) -> Floats:
-    """One column a level that occurs, but for the first."""
+    """One column per occurring level except the first."""
     return np.asarray(codes[:, np.newaxis] == np.unique(codes)[1:], dtype=np.float64)
 
 

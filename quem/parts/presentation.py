@@ -1,4 +1,4 @@
-"""How results of experience studies are shown: analysis.json, tables, and the terminal summary."""
+"""Presentation of experience studies: analysis.json, tables, and terminal summary."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @cache
 def presentation() -> Presentation[ExperienceFindings]:
-    """How the results of the kind are shown, with all parts."""
+    """The presentation of the results with all parts."""
     from quem.parts import PARTS
 
     of_parts = (
@@ -48,7 +48,7 @@ def presentation() -> Presentation[ExperienceFindings]:
 
 
 def _figures() -> dict[str, Any]:
-    """What draws, of the parts too; importing it takes as long as a small analysis."""
+    """The drawing functions, also of parts; their import takes as long as a small analysis."""
     from quem.method.figures import FIGURES
     from quem.parts import PARTS
 
@@ -59,19 +59,19 @@ def _figures() -> dict[str, Any]:
 
 
 def _draw(part: Part[Any], draw: Any, findings: ExperienceFindings) -> Any:  # noqa: ANN401
-    """A part's figure; None where it found nothing."""
+    """A part's figure; None without findings."""
     return draw(findings.parts[part], findings.core) if part in findings.parts else None
 
 
 def _narrow() -> Mapping[str, Any]:
-    """What draws for the page on a phone."""
+    """The drawing functions for the page on a phone."""
     from quem.method.figures import NARROW
 
     return NARROW
 
 
 def _context(findings: ExperienceFindings) -> dict[str, Any]:
-    """What the page shows."""
+    """The variables of the page."""
     from quem.method.page import report_context
 
     return report_context(findings)
@@ -93,7 +93,7 @@ def document(parts: Sequence[Part[Any]]) -> RowDocument:
             ),
             Entry(
                 "population",
-                "whom the second estimate speaks about",
+                "reference population of the second estimate",
                 rows.PopulationRow,
                 _of(rows.population_row),
                 many=False,
@@ -148,7 +148,7 @@ def _judges(findings: ExperienceFindings) -> Sequence[rows.JudgeRow]:
 
 
 def _of_parts(parts: Sequence[Part[Any]]) -> Iterator[tuple[PartTable, Any]]:
-    """Each table of a part with what gives its rows; None where the part found nothing."""
+    """Each table of a part with a function of its rows; None without findings."""
     for part in parts:
         for at, table in enumerate(part.tables):
             yield table, partial(_part_rows, part, at)

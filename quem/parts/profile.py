@@ -1,4 +1,4 @@
-"""Each system from problem to problem, beside the people."""
+"""Profiles: each system's mean ranks by problem, with the subjects'."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ROUNDING = 1e-9
 
 
 class ProblemRank(Row):
-    """A system on one problem, by the judges who ranked it there."""
+    """The mean rank of a system on one problem, with its judges."""
 
     system: str = col("id")
     problem: str = col("id", "Problem")
@@ -40,15 +40,15 @@ class ProblemRank(Row):
 
 @dataclass(frozen=True)
 class Profile:
-    """A system's mean ranks, and those of the people as the same judges saw them."""
+    """A system's mean ranks by problem, and those of the subjects by the same judges."""
 
     of: SystemEstimate
     problems: tuple[str, ...]
     own: Floats  # of shape (problems,)
-    people: Floats  # of shape (problems, people); NaN where there is none
+    people: Floats  # of shape (problems, subjects); NaN where missing
 
     def rows(self) -> list[ProblemRank]:
-        """A row a problem."""
+        """One row per problem."""
         return [
             ProblemRank(
                 system=self.of.system,
@@ -85,15 +85,15 @@ class ProfilePart(Part[tuple[Profile, ...]]):
     tables = (PartTable("problems", "systems by problem", ProblemRank, stem="problems"),)
 
     def find(self, core: Core) -> tuple[Profile, ...] | None:
-        """The systems that two problems at least have ranks of."""
+        """Systems with ranks on at least two problems."""
         return tuple(of for one in core.estimates if (of := _profile(core, one))) or None
 
     def rows(self, found: tuple[Profile, ...], core: Core) -> Sequence[Sequence[Row]]:
-        """System by system."""
+        """One row per system and problem."""
         return ([row for profile in found for row in profile.rows()],)
 
     def sections(self, found: tuple[Profile, ...], core: Core) -> Iterator[Section]:
-        """How evenly each system does, with its mean ranks."""
+        """The variation of each system, with its mean ranks."""
         text = [_evenness(found[0].of)] if len(found) == 1 else []
         text = [*filter(None, text), "One problem alone has no years."]
         tables = [] if len(found) == 1 else [_ratios(found)]
@@ -115,7 +115,7 @@ def _ratios(found: tuple[Profile, ...]) -> TextTable:
 
 
 def _evenness(of: SystemEstimate) -> str:
-    """Say how much a system varies beside people."""
+    """Sentence on the variation of a system compared with subjects."""
     ratios = (("problems", of.variation.ratio_problems), ("judges", of.variation.ratio_judges))
     known = [
         f"between {what} {format_number(ratio)} times"
@@ -128,7 +128,7 @@ def _evenness(of: SystemEstimate) -> str:
 
 
 def draw_profile(found: tuple[Profile, ...], _: Core) -> Figure:
-    """People as dots, their mean as a bar, and systems as diamonds, on each problem."""
+    """Subjects as dots, their mean as a bar, and systems as diamonds, by problem."""
     import matplotlib as mpl
 
     from quem.report.drawing import INK, MUTED, colors, label_inches, one_axes, tidy
@@ -137,7 +137,7 @@ def draw_profile(found: tuple[Profile, ...], _: Core) -> Figure:
 
     names = list(dict.fromkeys(name for profile in found for name in profile.problems))
     names = names[:_MOST_DRAWN]
-    mpl.rcParams.update({"font.size": 9.5, "axes.labelsize": 9.5})  # within the drawing's style
+    mpl.rcParams.update({"font.size": 9.5, "axes.labelsize": 9.5})  # overrides the drawing's style
     left, n = 0.1 + 1.2 * label_inches(map(short, names)), len(names)
     figure, axes = one_axes(left + 6.3, 1.1 + 0.36 * n, left=left)
     axes.set_ylim(-0.6, n - 0.1)

@@ -1,4 +1,4 @@
-"""What judges answered to the study's own questions, and whether scores go with ranks."""
+"""Answers to the study's own questions, and their correlation with ranks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FEWEST = 3
 
 
 class Reply(Row):
-    """How often an answer was given."""
+    """The frequency of an answer."""
 
     title: ClassVar[str] = "Answers"
     question: str = col("id of the question")
@@ -40,7 +40,7 @@ class Reply(Row):
 
 
 class Score(Row):
-    """What one solver got in a question about solutions."""
+    """The score of a solver in a question about solutions."""
 
     title: ClassVar[str] = "Scores and marks by solver"
     question: str = col("id of the question", "Question")
@@ -52,7 +52,7 @@ class Score(Row):
 
 
 class Scored(Row):
-    """Whether the scores of a question go with the ranks."""
+    """The correlation of a question's scores with the ranks."""
 
     title: ClassVar[str] = "Scores beside average ranks"
     question: str = col("id of the question", "Question")
@@ -65,21 +65,21 @@ class Scored(Row):
 
 
 class Answered(Row):
-    """What judges answered besides ranking, in the order of the study file."""
+    """Answers of judges, in the order of the study file."""
 
-    replies: tuple[Reply, ...] = col("how often each answer was given")
+    replies: tuple[Reply, ...] = col("counts of the answers")
     scores: tuple[Score, ...] = col("means by solver of scales and flags about solutions")
-    scored: tuple[Scored, ...] = col("whether these means go with the average ranks")
+    scored: tuple[Scored, ...] = col("correlation of these means with the average ranks")
 
 
 class QuestionsPart(Part[Answered]):
-    """Answers enter no estimate; those on repeat rankings and withheld solvers are left out."""
+    """Answers enter no estimate; those on repeat tasks and withheld solvers are excluded."""
 
     name = "questions"
     tables = (PartTable(name, "answers to the study's own questions", Answered, many=False),)
 
     def find(self, core: Core) -> Answered | None:
-        """Count the answers, and average those that are numbers or marks."""
+        """Count the answers, and average numbers and flags."""
         data, cells = core.study.data, core.cells
         if cells is None or not isinstance(data, Rankings) or not data.answers:
             return None
@@ -103,7 +103,7 @@ class QuestionsPart(Part[Answered]):
         return Answered(replies=tuple(replies), scores=tuple(scores), scored=tuple(scored))
 
     def sections(self, found: Answered, core: Core) -> Iterator[Section]:
-        """The answers, and the scores beside the ranks."""
+        """The answers, and the scores with the ranks."""
         text = ["Answers enter no estimate."]
         tables = [Reply.text_table(found.replies)]
         if found.scores:
@@ -116,7 +116,7 @@ class QuestionsPart(Part[Answered]):
 
 
 def _given(question: Question, answers: Iterable[Answer]) -> list[Answer]:
-    """The answers to a question that it offers."""
+    """The valid answers to a question."""
     mine = [answer for answer in answers if answer.question == question.id]
     if question.kind == "text":
         return mine
@@ -149,7 +149,7 @@ def _scores(
     given = {(one.judge, one.problem, one.block, one.solver): one.answer for one in answers}
     for solver in (name for name in cells.solvers if name in known):
         if question.kind == "flag":
-            # No flag is an answer too, of whoever ranked the solution.
+            # No flag is an answer too, of each judge who ranked the solution.
             values = [float(place in given) for place in _ranked(cells, solver)]
         else:
             values = [float(value) for (*_, name), value in given.items() if name == solver]
@@ -159,7 +159,7 @@ def _scores(
 
 
 def _ranked(cells: RankCells, solver: str) -> Iterator[tuple[str, str, int, str]]:
-    """Who ranked a solver's solutions of which tasks."""
+    """Each ranked solution: solver, and the judge's task."""
     here = cells.judged() & (cells.occasion == 1) & (cells.solver == cells.solvers.index(solver))
     for row in np.flatnonzero(here).tolist():
         judge, problem = cells.judges[cells.judge[row]], cells.problems[cells.problem[row]]

@@ -1,4 +1,4 @@
-"""The paper's estimates without the ranks of authors whom judges recognized."""
+"""The paper's estimates without the ranks of recognized authors."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Without(Row):
 
 
 class Recognized(Row):
-    """Ranks of authors whom the judge recognized."""
+    """Ranks of recognized authors."""
 
     n_ranks: int = col("such ranks")
     of_ranks: int = col("ranks in all")
@@ -42,9 +42,9 @@ class Recognized(Row):
 
 
 def without_recognized(cells: RankCells, marked: NDArray[np.bool_]) -> RankCells:
-    """Rank what is left of each group as if what its judge recognized had not been in it.
+    """Rerank each group without the solutions of recognized authors.
 
-    What machine judges add to a rank stays.
+    The adjustment by machine judges stays.
 
     Shapes: `marked` (n,).
     """
@@ -56,13 +56,13 @@ def without_recognized(cells: RankCells, marked: NDArray[np.bool_]) -> RankCells
 
 
 class RecognizedPart(Part[Recognized]):
-    """What changes without recognized authors; they stay in the result."""
+    """Sensitivity to recognized authors, who stay in the result."""
 
     name = "recognized"
-    tables = (PartTable(name, "ranks of authors whom judges recognized", Recognized, many=False),)
+    tables = (PartTable(name, "ranks of recognized authors", Recognized, many=False),)
 
     def find(self, core: Core) -> Recognized | None:
-        """The estimates without them; None where nobody was recognized."""
+        """The estimates without them; None if nobody was recognized."""
         cells = core.cells
         if cells is None or not (marked := cells.recognized & cells.judged()).any():
             return None
@@ -79,7 +79,7 @@ class RecognizedPart(Part[Recognized]):
         )
 
     def warn(self, found: Recognized, core: Core) -> Iterator[StudyWarning]:
-        """How far the estimates move."""
+        """Warnings on changed estimates."""
         text = _ranks(found, core, f" ({format_count(found.n_judges, 'judge')})")
         yield StudyWarning("recognized-authors", f"the judge recognized the author in {text}")
 
@@ -93,7 +93,7 @@ class RecognizedPart(Part[Recognized]):
 
 
 def _ranks(found: Recognized, core: Core, judges: str = "") -> str:
-    """How many ranks, and where the paper's estimates would be if years are stated."""
+    """The number of ranks, and the paper's estimates without them if years are stated."""
     text = f"{found.n_ranks:,} of {found.of_ranks:,} ranks{judges}"
     if not core.states_years:
         return text

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False)
 class ExperienceResult(BaseResult["ExperienceFindings"]):
-    """How experienced the systems of a study are."""
+    """The experience estimates of a study's systems."""
 
     findings: ExperienceFindings
     kind = "experience"
 
     def __repr__(self) -> str:
-        """One line; `summary` says more."""
+        """One line; see `summary`."""
         texts = [f"{one.name} {one.value or 'no years'}" for one in self.findings.statements]
         return f"<ExperienceResult of {self.study.spec.id}: {', '.join(texts) or 'no system'}>"
 
@@ -40,38 +40,38 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
 
     @staticmethod
     def presentation() -> Presentation[ExperienceFindings]:
-        """How the results are shown."""
+        """The presentation of the results."""
         from quem.parts.presentation import presentation
 
         return presentation()
 
     @property
     def core(self) -> Core:
-        """The method's numbers."""
+        """The numbers of the method."""
         return self.findings.core
 
     @property
     def study(self) -> Study:
-        """The study that was analyzed."""
+        """The analyzed study."""
         return self.findings.study
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """What is said of each system, the best first."""
+        """The statements on the systems, the best first."""
         return self.findings.statements
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of: the study file and its rankings."""
+        """The input files: the study file and its rankings."""
         return self.study.files
 
     @property
     def file_names(self) -> frozenset[str]:
-        """Every file that a report may consist of."""
+        """Every possible file of a report."""
         return super().file_names | {"check.py", "check.R"}
 
     def attachments(self, tables: Sequence[str] = ("csv",)) -> Mapping[str, Content]:
-        """The paper's estimates again, in Python and in R, from the CSV files beside."""
+        """Scripts in Python and R that recompute the paper's estimates from the CSV files."""
         if "csv" not in tables or not self.core.estimates:
             return {}
         from quem.report.files import rendered
@@ -105,7 +105,7 @@ class ExperienceResult(BaseResult["ExperienceFindings"]):
 
 
 def result_with(core: Core, parts: Sequence[Part[Any]]) -> ExperienceResult:
-    """The result of what the method found, with what the parts find in it."""
+    """The result with the findings of all parts."""
     found = {part: of for part in parts if (of := part.find(core)) is not None}
     findings = ExperienceFindings(core, found)
     warnings = (*find_warnings(core), *findings.of_parts("warn"))

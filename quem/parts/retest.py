@@ -1,4 +1,4 @@
-"""How well judges agree with their own repeat rankings."""
+"""Consistency of judges with their own repeat rankings."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from quem.studyfile import Declared
 
 _GROUP = ["judge", "problem", "block"]
-_FEWEST, _LOW = 8, 0.3  # ranks, and the tau-b below which a judge is named
+_FEWEST, _LOW = 8, 0.3  # ranks, and tau-b of an inconsistent judge
 
 
 class Retest(Row):
-    """First rankings of groups beside second ones of the same judge."""
+    """First and second rankings of the same groups by the same judge."""
 
     title: ClassVar[str] = "Repeat rankings"
     judge: str = col("id; empty for all of them", "Judge")
     n_groups: int = col(
-        "rankings of which two solutions at least were ranked both times", "Rankings"
+        "rankings with at least two solutions that were ranked both times", "Rankings"
     )
     n_ranks: int = col("ranks that were repeated; a solution counts once for each judge", "Ranks")
     tau_b: float = col("Kendall's tau-b of both, mean over rankings; null without order", "τ-b", 2)
@@ -45,7 +45,7 @@ class Retest(Row):
 
 
 class _Group(NamedTuple):
-    """One ranking and its repetition: sums over solutions, and over pairs of solutions."""
+    """A ranking and its repeat: sums over solutions, and over pairs of solutions."""
 
     judge: int
     n_ranks: int
@@ -59,11 +59,11 @@ class _Group(NamedTuple):
 
 
 def _groups(rankings: Rankings, declared: Declared) -> Iterator[_Group]:
-    """Compare the first ranking of each repeated group with the second; later ones are left out."""
+    """Compare the first ranking of each repeated group with the second; later ones are ignored."""
     frame = repeated(rankings)
     if frame.empty:
         return
-    # The second occasion of a group may be numbered otherwise.
+    # The second occasion of a group may have other numbers.
     frame["time"] = frame.groupby(_GROUP)["occasion"].rank(method="dense")
     withheld = np.array([declared.solvers[solver] == "withheld" for solver in rankings.solvers])
     judged = np.isfinite(frame["rank"]) & ~withheld[frame["solver"]]
@@ -81,7 +81,7 @@ def _groups(rankings: Rankings, declared: Declared) -> Iterator[_Group]:
 
 def _compare(judge: int, first: NDArray[np.float64], second: NDArray[np.float64]) -> _Group:
     a, b = (np.sign(ranks[:, np.newaxis] - ranks) for ranks in (first, second))
-    # Each pair stands twice in the square, and every solution once beside itself.
+    # The square has each pair twice, and every solution once with itself.
     alike = int((a == b).sum() - len(first)) // 2
     tau = tau_b(first, second)
     return _Group(judge, len(first), tau, float(np.abs(first - second).sum()), alike)
@@ -101,13 +101,13 @@ def _row(judge: str, groups: list[_Group]) -> Retest:
 
 
 class RetestPart(Part[tuple[Retest, ...]]):
-    """Repeat rankings: how far a judge agrees with the own order."""
+    """Repeat rankings: the consistency of each judge."""
 
     name = "retest"
     tables = (PartTable(name, "judges who ranked twice, then all", Retest, stem=name),)
 
     def find(self, core: Core) -> tuple[Retest, ...] | None:
-        """One row a judge with repetitions, then one of all."""
+        """One row per judge with repeat rankings, then one of all."""
         data = core.study.data
         groups = list(_groups(data, core.study.declared)) if isinstance(data, Rankings) else []
         if not groups or not isinstance(data, Rankings):
@@ -117,7 +117,7 @@ class RetestPart(Part[tuple[Retest, ...]]):
         return (*each, _row("", groups))
 
     def warn(self, found: tuple[Retest, ...], core: Core) -> Iterator[StudyWarning]:
-        """Judges who do not repeat their own order."""
+        """Warnings on judges who do not repeat their order."""
         for of in found[:-1]:
             if of.n_ranks >= _FEWEST and of.tau_b < _LOW:
                 yield StudyWarning(
@@ -128,16 +128,16 @@ class RetestPart(Part[tuple[Retest, ...]]):
                 )
 
     def lines(self, found: tuple[Retest, ...], core: Core) -> Iterator[str]:
-        """All repetitions in one line."""
+        """All repeat rankings in one line."""
         yield f"repeat rankings: {_found_text(found[-1])}"
 
     def about(self, found: tuple[Retest, ...], core: Core) -> str:
-        """All repetitions in one sentence."""
+        """All repeat rankings in one sentence."""
         who = format_count(len(found) - 1, "judge")
         return f"The first ranking counts where {who} ranked twice: {_found_text(found[-1])}."
 
     def sections(self, found: tuple[Retest, ...], core: Core) -> Iterator[Section]:
-        """The table; who cannot repeat their order cannot agree with others either."""
+        """The table; judges who cannot repeat their order cannot agree with others either."""
         text = [
             "Estimates use the first ranking; the second shows how well judges repeat their own "
             "order, which limits how well they can agree with each other."

@@ -1,4 +1,4 @@
-"""The seal of a study: whether study and settings are as they were sealed, above all else."""
+"""The seal of a study: whether study and settings match it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 class SealRow(Row):
-    """A seal, and what is not as it was sealed."""
+    """A seal with the differences from it."""
 
     sealed_at: str = col("time of the seal")
     hash: str = col("SHA-256 of the record; it does not attest rankings")
-    headline: str = col("what a report opens with")
+    headline: str = col("headline of the report")
     differences: tuple[str, ...] = col("a sentence each; settings are those that were asked for")
 
 
@@ -38,12 +38,12 @@ class SealPart(Part[Seal]):
     )
 
     def find(self, core: Core) -> Seal | None:
-        """The seal, with the settings that were asked for in place of the study file's."""
+        """The seal, with the settings that replace the study file's."""
         if core.study.seal is None:
             return None
         asked = core.settings
         if asked.at_least == round_years(core.line.y):
-            # Nobody asked for them: they are those of these subjects.
+            # Derived from these subjects, not requested.
             asked = asked.model_copy(update={"at_least": core.study.spec.analysis.at_least})
         return core.study.seal.with_asked(asked.model_dump(mode="json"))
 
@@ -63,5 +63,5 @@ class SealPart(Part[Seal]):
         return not found.texts
 
     def about(self, found: Seal, core: Core) -> str:
-        """When it was sealed, and how many differences there are."""
+        """The time of sealing, and the number of differences."""
         return f"{found.headline} (SHA-256 {found.hash})."

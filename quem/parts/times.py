@@ -1,4 +1,4 @@
-"""How long people took to solve the problems."""
+"""Solving times of subjects."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ class Times(Row):
 
 
 class TimesPart(Part[Times]):
-    """Solving times, as a session or the study file has them."""
+    """Solving times from a session or the study file."""
 
     name = "times"
-    tables = (PartTable(name, "how long people took", Times, many=False),)
+    tables = (PartTable(name, "solving times", Times, many=False),)
 
     def find(self, core: Core) -> Times | None:
-        """The times of subjects; None where none is known."""
+        """The times of subjects; None if none is known."""
         subjects = core.study.spec.subjects
         ids = [problem.id for problem in core.study.spec.problems]
         seconds = [[subject.seconds.get(one, np.nan) for one in ids] for subject in subjects]
         minutes = np.array(seconds, dtype=np.float64).reshape(len(subjects), len(ids)) / 60
-        # Nobody solves anything in no time: the clock was never heard of.
+        # A time of 0 means that the clock did not run.
         minutes[~(minutes > 0)] = np.nan
         known = np.isfinite(minutes)
         there = known.any(axis=1)
@@ -89,7 +89,7 @@ class TimesPart(Part[Times]):
         )
 
     def sections(self, found: Times, core: Core) -> Iterator[Section]:
-        """What a solution took, whether experience saves time, and the problems."""
+        """Solving times, their correlation with experience, and the problems."""
         interval = ""
         if found.interval:
             level = format_percent(core.settings.level)
@@ -111,7 +111,7 @@ class TimesPart(Part[Times]):
 
 
 def _interval(means: NDArray[np.float64], level: float) -> Interval | None:
-    """Of the mean, by Student's t on logarithms."""
+    """The interval of the mean, by Student's t on logarithms."""
     from scipy.special import stdtrit
 
     if (n := len(means)) == 1:

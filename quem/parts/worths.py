@@ -1,7 +1,7 @@
-"""Worths in the place of average ranks: where groups were judged in blocks or by pairs.
+"""Worths instead of average ranks, for groups judged in blocks or by pairs.
 
-A rank in a block says how good a solution is among those of its block. Plackett-Luce puts all
-solvers on one scale; the probabilities of beating each other bring worths back to ranks.
+A rank in a block is relative to the solutions of its block. Plackett-Luce puts all solvers on one
+scale; win probabilities convert worths back to ranks.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _MOST_ROWS = 25
-# Rankings to be fitted, over all problems that are left out in turn.
+# Limit of rankings to fit, over all problems that are left out in turn.
 _MOST_REFITTED = 10_000_000
 # A scale is usable from .7 on; a judge's choices are odd beyond two standard deviations of the
-# judges' infits, which takes some choices to say (comparative judgment; Pollitt 2012).
+# judges' infits, given enough choices (comparative judgment; Pollitt 2012).
 _LOW_SEPARATION = 0.7
 _DEVIATIONS, _FEWEST_CHOICES = 2, 20
 
@@ -66,7 +66,7 @@ class Worth(Row):
 
 
 class JudgeFit(Row):
-    """How well a judge's choices fit the worths."""
+    """The fit of a judge's choices to the worths."""
 
     title: ClassVar[str] = "How well judges’ choices fit the worths, least first"
     judge: str = col("id", "Judge")
@@ -79,14 +79,14 @@ class ScaleRow(Row):
 
     n_rankings: int = col("rankings, or decisions, that it was fitted to")
     separation: float | None = col("separation reliability: 1 - mean squared error / variance")
-    df: int = col("degrees of freedom of errors; 0 where rankings are taken as independent")
+    df: int = col("degrees of freedom of errors; 0 where rankings are treated as independent")
     solvers: tuple[Worth, ...] = col("one entry per solver")
     judges: tuple[JudgeFit, ...] = col("one entry per judge")
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorthAverages(Averages):
-    """Expected ranks where average ranks are."""
+    """Expected ranks in the form of average ranks."""
 
     called = "expected rank"
     cells: RankCells
@@ -94,7 +94,7 @@ class WorthAverages(Averages):
 
     @cached_property
     def errors(self) -> ScaleErrors | None:
-        """How sure the worths are, by leaving out each problem where that takes no minutes."""
+        """The errors of the worths, with a jackknife over problems if that is fast."""
         without = []
         different = len(self.scale.rankings.orders.times)
         if len(self.cells.problems) <= _MOST_REFITTED // different:
@@ -107,7 +107,7 @@ class WorthAverages(Averages):
 
     @cached_property
     def fit(self) -> Fit:
-        """How well each judge's choices fit."""
+        """The fit of each judge's choices."""
         return infit(self.scale)
 
 
@@ -115,7 +115,7 @@ _WARNINGS: WarningRules[WorthAverages, Core] = WarningRules()
 
 
 class Worths(Part[WorthAverages]):
-    """Worths with their errors, and how well judges' choices fit them."""
+    """Worths with their errors, and the fit of judges' choices."""
 
     name = "worths"
     tables = (
@@ -131,7 +131,7 @@ class Worths(Part[WorthAverages]):
         cells: RankCells | None,
         whole: Averages | None = None,
     ) -> WorthAverages | None:
-        """Expected ranks, of the solvers of blocks or pairs."""
+        """Expected ranks of solvers in blocks or pairs."""
         if cells is None or not (whole or cells.is_blocked):
             return None
         start = whole.scale.model if isinstance(whole, WorthAverages) else None
@@ -158,15 +158,15 @@ class Worths(Part[WorthAverages]):
         cells: RankCells | None,
         of: Averages,
     ) -> dict[str, Variance]:
-        """What systems' expected ranks vary beyond those of people."""
+        """The variance of systems' expected ranks beyond those of subjects."""
         return {system: beyond for system, (_, beyond) in _dispersions(of).items()}
 
     def own(self, of: Averages) -> dict[str, Variance]:
-        """What expected ranks vary: people's mean, which depends less on chance."""
+        """The variance of expected ranks: the subjects' mean, which is more stable."""
         return {system: own for system, (own, _) in _dispersions(of).items()}
 
     def find(self, core: Core) -> WorthAverages | None:
-        """The expected ranks, where these are averages."""
+        """The expected ranks, if these are the averages."""
         return core.averages if isinstance(core.averages, WorthAverages) else None
 
     def rows(self, found: WorthAverages, core: Core) -> Sequence[Sequence[Row]]:
@@ -182,11 +182,11 @@ class Worths(Part[WorthAverages]):
         return [row], worths, judges
 
     def warn(self, found: WorthAverages, core: Core) -> Iterable[StudyWarning]:
-        """What is uncertain about the scale."""
+        """Warnings on the scale."""
         return _WARNINGS.find(found, core)
 
     def about(self, found: WorthAverages, core: Core) -> str:
-        """The model, and what its scores are."""
+        """The model and its scores."""
         ties = ", with ties as in Turner et al. (2020)" if found.scale.model.ties else ""
         return (
             f"A Plackett-Luce model{ties} was fitted to the {found.scale.rankings.n_rankings:,} "
@@ -196,7 +196,7 @@ class Worths(Part[WorthAverages]):
         )
 
     def basis(self, found: WorthAverages, core: Core) -> Iterable[Check]:
-        """Whether worths differ by more than chance."""
+        """Whether worths differ significantly."""
         if found.errors:
             value = found.errors.separation
             low = not value >= _LOW_SEPARATION
@@ -205,7 +205,7 @@ class Worths(Part[WorthAverages]):
             yield Check("warn" if low else "good", title, text)
 
     def sections(self, found: WorthAverages, core: Core) -> Iterable[Section]:
-        """Worths and the fit of judges, in a section of the report."""
+        """Worths and the fit of judges."""
         judges = _judges(found)
         judges.sort(key=lambda row: -(row.infit or 0.0))
         count = len(judges)
@@ -220,13 +220,13 @@ def _rankings(cells: RankCells) -> PooledRankings:
 
 
 def _dispersions(of: Averages) -> dict[str, tuple[Variance, Variance]]:
-    """Variances of each system's place over w: the mean of people, and what is beyond."""
+    """Variances of each system's place over w: the mean of subjects, and the excess."""
     if not isinstance(of, WorthAverages) or of.errors is None:
         return {}
     ranked, people = of.scale.ranked, of.of_kind("subject")
     each = np.full(len(ranked), np.nan)
     each[ranked] = (of.errors.rank / ranked.sum()) ** 2 / of.weight[ranked]
-    # Without the jackknife errors are those of many independent rankings.
+    # Without the jackknife, errors assume independent rankings.
     df = of.errors.df or of.scale.rankings.n_rankings
     usual = Variance(float(each[people].mean()), df * len(people))
     return {
@@ -276,10 +276,10 @@ def _of_errors(found: WorthAverages) -> list[str]:
     if errors is None:
         return []
     how = (
-        "Errors are the larger of two: by the observed information, which takes rankings as "
-        "independent, and by the jackknife over problems, whose rankings share their accidents."
+        "Errors are the larger of two: by the observed information, which treats rankings as "
+        "independent, and by the jackknife over problems, whose rankings are dependent."
         if errors.df
-        else "Errors are by the observed information and take rankings as independent; what "
+        else "Errors are by the observed information and treat rankings as independent; what "
         "rankings of one problem have in common is not in them."
     )
     separation = format_number(errors.separation, 2)

@@ -1,1 +1,1 @@
-"""How large a study has to be: a closed form, components from a pilot, and simulation."""
+"""Planning of studies: a closed form, variance components from a pilot, and simulation."""

@@ -1,7 +1,7 @@
-"""The method over arrays of studies, for plans and coverage: thousands of studies at once.
+"""The method vectorized over thousands of studies, for plans and coverage.
 
-Shapes: b studies of equal numbers of judges, problems and solvers, of whom the first n are
-subjects. `quem.method` computes the same of one study of any form; a test holds the two together.
+Shapes: b studies of equal numbers of judges, problems, and solvers, of whom the first n are
+subjects. `quem.method` computes the same for one study of any form; a test compares both.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class PaperLine(NamedTuple):
 
 
 class Variation(NamedTuple):
-    """What a system varies more than subjects, shapes (b,): dispersions and their df."""
+    """The variance of a system beyond that of subjects, shapes (b,): dispersions and their df."""
 
     added: Floats
     df: Floats
@@ -68,16 +68,16 @@ class Variation(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What a posterior says, shapes (b,) and (b, 2)."""
+    """A summary of a posterior, shapes (b,) and (b, 2)."""
 
     experience: Floats
-    interval: Floats  # infinite where there is no upper limit
+    interval: Floats  # infinite for an open upper end
     says: Flags
     is_open: Flags
 
 
 class Difference(NamedTuple):
-    """How many years the second system is ahead of the first, shapes (b,) and (b, 2)."""
+    """The lead of the second system over the first in years, shapes (b,) and (b, 2)."""
 
     years: Floats
     interval: Floats
@@ -95,13 +95,13 @@ class Estimate(NamedTuple):
 
     @property
     def interval(self) -> Floats:
-        """The leading interval, shape (b, 2); NaN where no years are stated."""
+        """The leading interval, shape (b, 2); NaN if no years are stated."""
         lead = np.where(self.paper_leads[:, None], self.paper.interval, self.reference.interval)
         return np.where(self.says[:, None], lead, np.nan)
 
     @property
     def experience(self) -> Floats:
-        """The leading estimate; NaN where no years are stated."""
+        """The leading estimate; NaN if no years are stated."""
         lead = np.where(self.paper_leads, self.paper.experience, self.reference.experience)
         return np.where(self.says, lead, np.nan)
 
@@ -110,8 +110,8 @@ class Estimate(NamedTuple):
 class Studies:
     """Studies that are analyzed together.
 
-    Shapes: `ranks` (b, judges, problems, solvers), adjusted, NaN where nothing was ranked; `years`
-    (b, n), NaN for a subject who is left out.
+    Shapes: `ranks` (b, judges, problems, solvers), adjusted, NaN where missing; `years` (b, n),
+    NaN for excluded subjects.
     """
 
     ranks: Floats
@@ -119,11 +119,11 @@ class Studies:
     population: Population | None = None  # by default 0 to 1.5 times the highest years
     years_error: float = 0.0
     level: float = 0.95
-    highest: Floats | None = None  # shape (b,): years that the default population counts as highest
+    highest: Floats | None = None  # shape (b,): highest years, for the default population
 
     @cached_property
     def place(self) -> Floats:
-        """Places in each cell, 0 the worst and 1 the best."""
+        """Places in each cell, from 0 for the worst to 1."""
         size = np.isfinite(self.ranks).sum(axis=-1, keepdims=True)
         return np.asarray((self.ranks - 0.5) / size)
 
@@ -144,7 +144,7 @@ class Studies:
         return known
 
     def of_subjects(self, values: Floats) -> Floats:
-        """Values of the subjects; NaN for who has no years or no ranks."""
+        """Values of the subjects; NaN without years or ranks."""
         n = self.years.shape[1]
         known = self.is_person[:, :n]
         return np.where(
@@ -187,7 +187,7 @@ class Studies:
 
     @np.errstate(divide="ignore", invalid="ignore")
     def variation(self, system: int) -> Variation:
-        """Section 4: the error of a system, and what it varies more than subjects."""
+        """Section 4: the error of a system, and its variance beyond that of subjects."""
         _, judges, problems, _ = self.ranks.shape
         held = np.isfinite(self.ranks)
         of = np.stack(components(self.of_subjects(self.place)), axis=1)
@@ -210,7 +210,7 @@ class Studies:
 
     @np.errstate(divide="ignore", invalid="ignore")
     def posterior(self, system: int) -> Posterior:
-        """Section 5: the years of one further person who was ranked like the system."""
+        """Section 5: the years of a further subject who was ranked like the system."""
         low, high = self.ends
         years = np.linspace(low, high, POINTS, axis=1)
         density = self.population.density(years) if self.population else np.ones(years.shape)
@@ -243,7 +243,7 @@ class Studies:
 
     @np.errstate(divide="ignore", invalid="ignore")
     def difference(self, first: int, second: int) -> Difference:
-        """Section 7: years by which one system of a study is ahead of another, one by one."""
+        """Section 7: the lead of one system of a study over another in years, one by one."""
         systems = [first, second]
         variations = [self.variation(system) for system in systems]
         readings = [self.read(self.posterior(system)) for system in systems]
@@ -280,7 +280,7 @@ def between(first: Studies, second: Studies, systems: tuple[int, int]) -> Differ
 
 
 def _row(of: Record, at: int) -> Record:
-    """What a record of arrays holds of one study."""
+    """The record of one study in a record of arrays."""
     return type(of)(*(np.squeeze(getattr(of, field.name)[at]) for field in fields(of)))
 
 
@@ -300,7 +300,7 @@ def _stacked(found: Sequence[OneDifference], says: Flags) -> Difference:
 
 
 def _regression(x: Floats, y: Floats) -> People:
-    """Least squares of y on x in each row, over what is known, shapes (b, 1)."""
+    """Least squares of y on x in each row, over known values, shapes (b, 1)."""
     n = np.isfinite(x).sum(axis=1, keepdims=True).astype(float)
     mean_x, mean_y = _mean(x, 1)[:, None], _mean(y, 1)[:, None]
     spread = np.nansum((x - mean_x) ** 2, axis=1, keepdims=True)
@@ -310,7 +310,7 @@ def _regression(x: Floats, y: Floats) -> People:
 
 
 def _mean(values: Floats, axis: int | tuple[int, ...]) -> Floats:
-    """Means of what is not NaN; NaN where there is nothing."""
+    """Means without NaN; NaN if there is nothing else."""
     known = np.isfinite(values)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(known, values, 0.0).sum(axis=axis) / known.sum(axis=axis))

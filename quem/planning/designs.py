@@ -1,4 +1,4 @@
-"""Designs: the interval that the closed form expects, the hours they take, and which to show."""
+"""Designs: expected intervals by the closed form, hours, and the efficient ones."""
 
 from __future__ import annotations
 
@@ -51,20 +51,20 @@ class Design(Row):
 
 @dataclass(frozen=True)
 class Assumptions:
-    """What all designs of a plan share."""
+    """Assumptions shared by all designs of a plan."""
 
     noise: Noise
     experience: tuple[float, float]  # the subjects' range
-    population: Population | None  # the declared one, of which systems are drawn; else as subjects
+    population: Population | None  # of systems, if declared; else the subjects' range
     systems: int
-    minutes: float  # of a judge, to place a solution
-    solving_minutes: float  # of a subject, to solve a problem
+    minutes: float  # per judge and solution
+    solving_minutes: float  # per subject and problem
     level: float
 
     def half_width(
         self, subjects: ArrayLike, judges: ArrayLike, problems: ArrayLike
     ) -> NDArray[np.float64]:
-        r"""The expected half-width of the leading interval; all may be arrays, and infinite.
+        r"""The expected half-width of the leading interval; vectorized, possibly infinite.
 
         .. math:: h = t_{S-2} \sqrt{\left(1 + \frac{2}{S}\right) \frac{V_y V}{V_y + V}}, \quad
             V = \sigma_{person}^2 + \frac{\sigma_{solution}^2}{P} + \frac{\sigma_{judge}^2}{J P}
@@ -89,18 +89,18 @@ class Assumptions:
 
     @property
     def limit(self) -> float:
-        """What no number of subjects, judges and problems goes below."""
+        """The limit of the half-width for many subjects, judges, and problems."""
         return float(self.half_width(np.inf, np.inf, np.inf))
 
     def hours(self, subjects: Any, judges: Any, problems: Any) -> tuple[Any, Any, Any]:  # noqa: ANN401
-        """Hours of one subject, of one judge, and of all together; all may be arrays."""
+        """Hours per subject, per judge, and in total; vectorized."""
         subject = problems * self.solving_minutes / 60
         judge = (subjects + self.systems) * problems * self.minutes / 60
         return subject, judge, subjects * subject + judges * judge
 
 
 def efficient(half_width: Floats, hours: Floats) -> NDArray[np.int64]:
-    """Places of the designs than which no other takes fewer hours and is narrower.
+    """The indices of the Pareto-optimal designs in hours and half-width.
 
     Shapes: `half_width`, `hours` alike.
     """

@@ -1,4 +1,4 @@
-"""What a pilot shows: the noise of its ranks in years, and how long people took."""
+"""Estimates from a pilot: the noise of its ranks in years, and solving times."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-# Of the chi-square interval for persons. It leaves the error of the slope out, so that in simulated
+# Of the chi-square interval for the person SD. It ignores the error of the slope, so in simulated
 # pilots it covers about 90%.
 _TAIL = 0.025
 
 
 class Pilot(Row):
-    """What a pilot shows; standard deviations are in units of experience."""
+    """Estimates from a pilot; standard deviations are in units of experience."""
 
     judges: int = col("of the pilot")
     problems: int = col("of the pilot")
@@ -81,9 +81,9 @@ def _refused(study: Study, reason: str) -> QuemError:
 def estimate_noise(place: Floats, years: Floats) -> Pilot:
     r"""Estimate the noise from places, in units of experience.
 
-    `quem.method.variances.components` gives solution, taste and judge. The average places are
-    regressed on experience; what their residuals vary more than those three explain is the person.
-    The slope c of that regression brings all to years: σ_years = σ_places/c.
+    `quem.method.variances.components` gives solution, taste, and judge. The average places are
+    regressed on experience; the residual variance beyond those three is the person component. The
+    slope c of that regression converts all to years: σ_years = σ_places/c.
 
     Shapes: `place` (judges, problems, subjects); `years` (subjects,).
     """
@@ -99,7 +99,7 @@ def estimate_noise(place: Floats, years: Floats) -> Pilot:
             "its ranks do not rise with experience, so that they cannot be brought to years"
         )
     scale = float(((average - average.mean() - slope * off) ** 2).sum()) / (n - 2)
-    # What the three others leave in the residuals, were there no person.
+    # The residual variance due to the three others.
     count = held.sum(axis=(0, 1))
     of_average = of["solution"] * (held.sum(axis=0) ** 2).sum(axis=0) / count**2
     of_average += of["taste"] * (held.sum(axis=1) ** 2).sum(axis=0) / count**2
@@ -126,10 +126,10 @@ def estimate_noise(place: Floats, years: Floats) -> Pilot:
 def _components(
     place: Floats, shared: NDArray[np.bool_]
 ) -> tuple[dict[str, float], Literal["judge", "problem"] | None]:
-    """Variances of solution, judge and taste; of what the pilot has only one.
+    """Variances of solution, judge, and taste; also which of judge and problem is single.
 
-    One judge or one problem shows a sum alone. It is shared out, and the missing one added, in the
-    proportions of low noise. Shape: `shared` (judges, problems).
+    With one judge or one problem, only a sum is identified. It is divided, and the missing
+    component added, in the proportions of low noise. Shape: `shared` (judges, problems).
     """
     solution, taste, rest = map(float, components(place))
     many_judges, many_problems = (shared.sum(axis=axis).max() > 1 for axis in (0, 1))
@@ -147,9 +147,9 @@ def _components(
 
 
 def solving_minutes(study: Study) -> float | None:
-    """Minutes in which subjects solved a problem, where known: the geometric mean over subjects.
+    """The geometric mean of known solving times over subjects, in minutes.
 
-    Times are skewed to the right, so that of each subject too the geometric mean counts.
+    Times are skewed to the right, so each subject's geometric mean counts.
     """
     logs = [
         np.log([seconds / 60 for seconds in subject.seconds.values() if seconds > 0]).mean()

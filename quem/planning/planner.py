@@ -1,4 +1,4 @@
-"""From what is asked, and perhaps a pilot, to a plan: by formula, then by simulated studies."""
+"""Plans from settings and an optional pilot: by formula, then by simulation."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from quem.rankings.loading import Study
     from quem.studyfile.models import ReferencePopulation
 
-_CELLS = 20_000  # that are simulated at once
+_CELLS = 20_000  # cells simulated at once
 _SHOWN = 10
 
 
 def make_plan(
     study: Study | None, settings: dict[str, Any], *, minutes: float | None = None
 ) -> PlanFindings:
-    """Plan, from a pilot where there is one, whose judges took `minutes` for a solution."""
+    """Make a plan, from a pilot if there is one; `minutes` is the judging time per solution."""
     asked = changed_settings(PlanSettings(), settings)
     pilot = read_pilot(study) if study else None
     if pilot and asked.noise:
@@ -67,7 +67,7 @@ def _population(declared: ReferencePopulation | None) -> Population | None:
 
 
 def _searched(asked: PlanSettings, used: Assumptions) -> tuple[Design, ...]:
-    """Designs worth showing, of those that the closed form has the narrowest for their hours.
+    """Designs to show, among the Pareto-optimal ones of the closed form.
 
     The design of fewest hours that reaches the width is found by bisection, in simulated studies.
     """
@@ -90,7 +90,7 @@ def _searched(asked: PlanSettings, used: Assumptions) -> tuple[Design, ...]:
 
 
 def _design(asked: PlanSettings, used: Assumptions, *size: int) -> Design:
-    """A design, tried on simulated studies where these are wanted."""
+    """A design, simulated on request."""
     by_formula = float(used.half_width(*size))
     found = (by_formula, None, None)
     half_width, says, covers = _tried(asked, used, *size) if asked.simulate else found
@@ -103,7 +103,7 @@ def _design(asked: PlanSettings, used: Assumptions, *size: int) -> Design:
         by_formula=by_formula,
         says=says,
         covers=covers,
-        # To two decimals, as it is shown.
+        # To two decimals, as displayed.
         reaches=None if asked.width is None else round(half_width, 2) <= asked.width,
         hours_per_subject=subject,
         hours_per_judge=judge,
@@ -117,7 +117,7 @@ def _tried(
     """Half-width, share that states years, and coverage in simulated studies of a design.
 
     Systems are drawn from the population. The half-width is the median over the estimates that
-    state years, where an open end counts as infinite.
+    state years, with open ends as infinite.
     """
     scenario = Scenario(
         subjects,

@@ -1,4 +1,4 @@
-"""How plans are shown: analysis.json, tables, terminal, page, and figure."""
+"""Presentation of plans: analysis.json, tables, terminal, page, and figure."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _CAPTION = (
 
 
 def _title(plan: PlanFindings) -> str:
-    """What is planned for."""
+    """The title of the plan."""
     text = f"Plan for {format_percent(plan.used.level)} intervals"
     width = plan.asked.width
     return text if width is None else f"{text} of ± {width:g} {plan.unit} or less (half-width)"
 
 
 def _answer(plan: PlanFindings) -> list[str]:
-    """The design, and what it gives, each a sentence."""
+    """Sentences on the design and its expected results."""
     of, has_width = plan.suggested, plan.asked.width is not None
     how = "by the closed form" if of.says is None else "in simulation"
     text = f"{of.design}: ± {format_number(of.half_width, 2)} {plan.unit} {how}."
@@ -57,7 +57,7 @@ def _answer(plan: PlanFindings) -> list[str]:
 
 
 def _basis(plan: PlanFindings) -> list[str]:
-    """What the plan is based on, each a line."""
+    """The assumptions of the plan, one per line."""
     used, of = plan.used, plan.used.population
     sds = ", ".join(
         f"{what} {format_number(getattr(used.noise, name), 2)}" for name, what in _SDS.items()
@@ -91,7 +91,7 @@ def summary_text(plan: PlanFindings) -> str:
 
 
 def report_context(plan: PlanFindings) -> dict[str, Any]:
-    """What the template ``report/plan.html`` shows."""
+    """The variables of the template ``report/plan.html``."""
     spec = plan.study.spec if plan.study else None
     note = (
         "Half-width: of the interval that is stated, the median of simulated studies. Years "
@@ -113,7 +113,7 @@ def report_context(plan: PlanFindings) -> dict[str, Any]:
 
 
 def growth(plan: PlanFindings) -> Figure:
-    """The half-width as subjects, problems or judges change and the others stay."""
+    """The half-width by number of subjects, problems, or judges, with the others fixed."""
     design, used, width = plan.suggested, plan.used, plan.asked.width or 0.0
     size = dict(zip(("subjects", "judges", "problems"), design.size, strict=True))
     now = design.by_formula

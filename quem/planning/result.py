@@ -1,4 +1,4 @@
-"""What a plan consists of, and the result that people read, draw and save."""
+"""The result of a plan."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class PlanFindings:
     study: Study | None  # the pilot
     pilot: Pilot | None
     used: Assumptions
-    designs: tuple[Design, ...]  # worth showing, those of fewest hours first
+    designs: tuple[Design, ...]  # to show, those of fewest hours first
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
@@ -45,7 +45,7 @@ class PlanFindings:
 
     @property
     def unit(self) -> str:
-        """What experience is counted in."""
+        """The unit of experience."""
         return self.study.spec.experience_unit if self.study else "years"
 
     @property
@@ -60,12 +60,12 @@ class PlanFindings:
 
     @property
     def nearest(self) -> Design:
-        """The design of the narrowest interval."""
+        """The design with the narrowest interval."""
         return min(self.designs, key=lambda design: design.half_width)
 
     @property
     def suggested(self) -> Design:
-        """The design to talk about: recommended, or the nearest, or one in the middle."""
+        """The design in the text: recommended, or the nearest, or one in the middle."""
         if self.asked.width is None:
             return self.designs[len(self.designs) // 2]
         return self.recommended or self.nearest
@@ -73,29 +73,29 @@ class PlanFindings:
 
 @dataclass(frozen=True, repr=False)
 class PlanResult(BaseResult["PlanFindings"]):
-    """How large a study has to be."""
+    """The necessary size of a study."""
 
     findings: PlanFindings
     kind = "plan"
 
     def __repr__(self) -> str:
-        """One line; `summary` says more."""
+        """One line; see `summary`."""
         of = self.findings.suggested
         return f"<PlanResult: ± {of.half_width:.2f} {self.findings.unit} with {of.design}>"
 
     @staticmethod
     def presentation() -> Presentation[PlanFindings]:
-        """How the results are shown."""
+        """The presentation of the results."""
         from quem.planning.presentation import PRESENTATION
 
         return PRESENTATION
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of: those of the pilot."""
+        """The input files: those of the pilot."""
         return self.findings.study.files if self.findings.study else ()
 
     @property
     def designs(self) -> pd.DataFrame:
-        """One row per design worth showing, that of fewest hours first."""
+        """One row per shown design, that of fewest hours first."""
         return self.table("designs")

@@ -73,7 +73,7 @@ Threes = Annotated[tuple[Annotated[int, Field(ge=3, le=1000)], ...], BeforeValid
 
 
 class PlanSettings(BaseModel):
-    """The settings of a plan; None where a pilot, or else an assumption, fills in.
+    """The settings of a plan; None for values from a pilot or an assumption.
 
     Experience is in the study's unit, by default years.
     """
@@ -107,7 +107,7 @@ class PlanSettings(BaseModel):
         Field(
             None,
             title="FROM-TO",
-            description="Whom the years should speak about: 0-15, or 0-5-15:60-40 with shares.  "
+            description="Reference population of the years: 0-15, or 0-5-15:60-40 with shares.  "
             "[default: the pilot's, else none is declared]",
         )
     )

@@ -1,4 +1,4 @@
-"""Warnings about a plan; every code is explained in ``docs/reference/warnings.md``."""
+"""Warnings about a plan; ``docs/reference/warnings.md`` explains every code."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _pilot_outside(plan: PlanFindings) -> Iterator[str]:
     try:
         core = analyze_experience(plan.study).core
     except QuemError:
-        return  # what keeps a pilot from an analysis does not keep it from showing its noise
+        return  # a pilot that cannot be analyzed can still show its noise
     least, most = core.line.y.min(), core.line.y.max()
     for side, where, people in (
         (1, "above", f"{most:g} to {core.population.high:g}"),

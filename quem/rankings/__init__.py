@@ -1,4 +1,4 @@
-"""The rankings table, from CSV, PrefLib, decisions on pairs or a published table of averages."""
+"""The rankings table, from CSV, PrefLib, paired decisions, or published averages."""
 
 from __future__ import annotations
 

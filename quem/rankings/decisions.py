@@ -1,4 +1,4 @@
-"""Decisions on pairs: which of two solutions a judge found better, or that they tie."""
+"""Paired decisions: the better one of two solutions, or a tie."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _REQUIRED = ("judge", "problem", "winner", "loser")
 FIELDS = (*_REQUIRED, "tie", "count")
-# Of more, finding the line of one takes longer than all else.
+# Beyond this number, finding the line of a decision is too slow.
 _FEW_ROWS = 1_000_000
 
 
@@ -31,28 +31,28 @@ _FEW_ROWS = 1_000_000
 class Decisions:
     """Every decision of a study, as columns of equal length.
 
-    Codes are of the smallest type that holds them: there may be ten million decisions.
+    Codes use the smallest type, since there may be ten million decisions.
     """
 
-    # The ids that the codes stand for
+    # The ids of the codes
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
-    # Of shape (n,): codes into them. Of a tie, winner and loser are the two in any order.
+    # Of shape (n,): codes into them. In a tie, winner and loser are in any order.
     judge: Codes
     problem: Codes
     winner: Codes
     loser: Codes
     tied: NDArray[np.bool_]  # of shape (n,)
-    times: NDArray[np.int64]  # of shape (n,): how often a row was decided so
+    times: NDArray[np.int64]  # of shape (n,): multiplicity of a row
     warnings: tuple[StudyWarning, ...] = ()
 
     def __len__(self) -> int:
-        """Count the decisions."""
+        """Number of rows."""
         return int(self.times.sum())
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the table of the contract: judge, problem, winner, loser, tie, count."""
+        """The documented table: judge, problem, winner, loser, tie, count."""
         import pandas as pd
 
         ids = {"judge": self.judges, "problem": self.problems}
@@ -65,7 +65,7 @@ class Decisions:
 
 
 def read_decisions(path: Path, name: str, declared: Declared) -> tuple[Decisions, list[Mistake]]:
-    """Read a table of decisions: one line per decision on a pair."""
+    """Read a table of decisions, one line per decision."""
     table = read_table(
         path,
         name,
@@ -83,7 +83,7 @@ def read_decisions(path: Path, name: str, declared: Declared) -> tuple[Decisions
 
 
 def _checked(table: SourceTable[str], declared: Declared) -> tuple[Decisions, list[Mistake]]:
-    """Turn cells into codes, and say what is wrong with them."""
+    """Convert cells to codes, and collect errors."""
     mistakes: list[Mistake] = []
     sources = {"judge": ("judge",), "problem": ("problem",), "solver": ("winner", "loser")}
     known = known_ids(declared, table, sources)
@@ -113,7 +113,7 @@ def _checked(table: SourceTable[str], declared: Declared) -> tuple[Decisions, li
 
 
 def _smallest(n: int) -> type[np.signedinteger[Any]]:
-    """The type that holds codes below n, and -1."""
+    """The smallest type for codes below n, and -1."""
     for kind in (np.int8, np.int16):
         if n <= np.iinfo(kind).max:
             return kind
@@ -141,7 +141,7 @@ def _refuse_missing(
     declared: Declared,
     mistakes: list[Mistake],
 ) -> None:
-    """Decisions on solutions that the study declares missing."""
+    """Refuse decisions on solutions that the study declares missing."""
     for problem, solver in sorted(declared.failed | declared.absent):
         if problem not in known["problem"] or solver not in known["solver"]:
             continue
@@ -165,7 +165,7 @@ def _repeated(
     n_problems: int,
     n_solvers: int,
 ) -> tuple[StudyWarning, ...]:
-    """Say how many rows say what another row says already."""
+    """A warning on duplicate rows."""
     size = (int(columns["judge"].max(initial=0)) + 1) * n_problems * n_solvers**2 * 2
     key: NDArray[Any] = columns["judge"].astype(np.uint32 if size < 2**32 else np.int64)
     for codes, n in (
@@ -175,7 +175,7 @@ def _repeated(
         (tied, 2),
     ):
         key *= n
-        # Codes of a signed type do not go into an unsigned one by themselves.
+        # Signed codes need an explicit conversion to an unsigned type.
         np.add(key, codes, out=key, casting="unsafe")
     rows = len(key)
     some = key.copy() if rows <= _FEW_ROWS else None

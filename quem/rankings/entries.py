@@ -1,4 +1,4 @@
-"""The rankings table, and the way to it from what the cells of files say."""
+"""The rankings table, checked and converted from cells of files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FIELDS = ("judge", "problem", "block", "occasion", "solver", "rank", "reason", "
 _MISSING = BLANKS | {"-", "–", "—", "none", ".", "absent", "failed"}
 _MARKED, _UNMARKED = {"1", "true", "yes", "x"}, {"", "0", "false", "no", "-"}
 _POSITION = re.compile(r"0*[1-9]\d{0,8}", re.ASCII)
-# Sums of squares stay finite, and no rank that means one is larger.
+# Larger ranks are meaningless, and sums of squares stay finite.
 _LARGEST_RANK = 1e9
 
 
@@ -39,7 +39,7 @@ _LARGEST_RANK = 1e9
 class Rankings:
     """Every judged solution of a study, as columns of equal length; rank 1 is the worst."""
 
-    # The ids that the codes stand for
+    # The ids of the codes
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]
@@ -50,19 +50,19 @@ class Rankings:
     # Of shape (n,)
     block: NDArray[np.int64]
     occasion: NDArray[np.int64]
-    rank: NDArray[np.float64]  # of shape (n,): as the judge wrote it; NaN where there is none
-    failed: NDArray[np.bool_]  # of shape (n,): whether a missing rank means a solution that failed
+    rank: NDArray[np.float64]  # of shape (n,): as the judge wrote it; NaN where missing
+    failed: NDArray[np.bool_]  # of shape (n,): whether a missing rank means a failed solution
     recognized: NDArray[np.bool_]  # of shape (n,): whether the judge recognized the author
     warnings: tuple[StudyWarning, ...] = ()
-    # What the judges of a judging session answered to the study's own questions.
+    # Answers of judges to the study's own questions, from a judging session.
     answers: tuple[Answer, ...] = ()
-    # What a judging session recorded of its blinding; None for rankings from a file.
+    # Blinding as recorded by a judging session; None for rankings from a file.
     blinding: RecordedBlinding | None = None
-    # How each of them went about it; empty where no page said it.
+    # Conduct of each judge; empty without records.
     cares: tuple[Care, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
-        """Give the table of the contract: judge, problem, block, ..., rank, reason."""
+        """The documented table: judge, problem, block, ..., rank, reason."""
         reason = np.where(self.failed, "failed", np.where(np.isnan(self.rank), "absent", ""))
         frame = pd.DataFrame(
             {
@@ -81,7 +81,7 @@ class Rankings:
 def _checked(
     table: SourceTable[str], known: dict[str, tuple[str, ...]], mistakes: list[Mistake]
 ) -> tuple[SourceTable[str], dict[str, Any]]:
-    """Turn cells into codes and numbers; rows that hold nothing are left out."""
+    """Convert cells to codes and numbers; blank rows are left out."""
     table = table.without_blank_rows()
     # Averages have neither judge nor problem.
     lacking = table.lacking([name for name, ids in known.items() if "" not in ids], mistakes)
@@ -100,7 +100,7 @@ def _checked(
 
 
 def positions(table: SourceTable[str], name: str, mistakes: list[Mistake]) -> NDArray[np.int64]:
-    """Read blocks and occasions: whole numbers from 1, 1 where nothing is said."""
+    """Parse blocks and occasions: whole numbers from 1, by default 1."""
     column = table.column(name)
     good = [not word or _POSITION.fullmatch(word) is not None for word in column.values]
     _refuse(table, name, [not is_good for is_good in good], mistakes, _not_a_position)
@@ -136,7 +136,7 @@ def _ranks(
 def marks(
     table: SourceTable[str], name: str, mistakes: list[Mistake], where: str
 ) -> NDArray[np.bool_]:
-    """Say which cells of a column hold a mark, such as 1 or yes."""
+    """Which cells of a column hold a mark, such as 1 or yes."""
     column = table.column(name)
     folded = [word.casefold() for word in column.values]
     wrong = [word not in _MARKED | _UNMARKED for word in folded]
@@ -152,7 +152,7 @@ def _refuse(
     mistakes: list[Mistake],
     message: Callable[[str], str],
 ) -> NDArray[np.bool_]:
-    """Name the wrong ones of a column's distinct cells, and mark their rows."""
+    """Report the wrong distinct cells of a column, and return which rows have them."""
     rows = table.column(name).lookup(wrong, np.bool_)
     if any(wrong):
         table.refuse(name, np.flatnonzero(rows), message, mistakes)
@@ -160,7 +160,7 @@ def _refuse(
 
 
 def _rank(word: str) -> float | None:
-    """A rank cell as a number: NaN where it is missing, None where it is not a rank."""
+    """A rank cell as a number: NaN where missing, None where invalid."""
     if word.casefold() in _MISSING:
         return float("nan")
     number = finite_number(word)
@@ -196,9 +196,9 @@ _MOST_NAMED = 3
 
 
 def repeated(rankings: Rankings) -> pd.DataFrame:
-    """Give the rows of the groups that hold ranks of a later occasion than 1.
+    """The rows of groups with ranks of a later occasion than 1.
 
-    Of a large study that repeats a few groups these are few rows.
+    Few rows in a large study with few repeats.
     """
     rows = np.flatnonzero(rankings.occasion > 1)
     if len(rows):
@@ -210,10 +210,10 @@ def repeated(rankings: Rankings) -> pd.DataFrame:
 
 
 def occasion_warnings(rankings: Rankings) -> Iterator[StudyWarning]:
-    """Tell which groups and which single ranks are of a later occasion only.
+    """Warnings on groups and single ranks of a later occasion only.
 
-    A group without a first occasion is analyzed by the earliest that it has. A solution that
-    the judge was not given on the first occasion of its group has no rank there.
+    A group without a first occasion is analyzed by its earliest one. A solution that was not in
+    the first occasion of its group has no rank there.
     """
     frame = repeated(rankings)
     if frame.empty:
@@ -241,14 +241,14 @@ def occasion_warnings(rankings: Rankings) -> Iterator[StudyWarning]:
 
 
 def _group(rankings: Rankings, row: int) -> str:
-    """Name the group of a row: judge, problem and, where there are several, block."""
+    """The group of a row in words: judge, problem, and, if there are several, block."""
     judge, problem = rankings.judges[rankings.judge[row]], rankings.problems[rankings.problem[row]]
     several = rankings.block.max(initial=1) > 1
     return f"{judge} on {problem}{f', block {rankings.block[row]}' if several else ''}"
 
 
 def _few(words: list[str]) -> str:
-    """List the first few of some names."""
+    """The first few of some names."""
     shown = ", ".join(words[:_MOST_NAMED])
     return f"{shown} and {len(words) - _MOST_NAMED} more" if len(words) > _MOST_NAMED else shown
 
@@ -256,14 +256,14 @@ def _few(words: list[str]) -> str:
 def known_ids(
     declared: Declared, table: SourceTable[str], columns: Mapping[str, Sequence[str]]
 ) -> dict[str, tuple[str, ...]]:
-    """The ids of judges, problems, and solvers, by what the columns of a table hold."""
+    """The ids of judges, problems, and solvers, by column."""
     known = {
         "judge": declared.judges,
         "problem": declared.problems,
         "solver": tuple(declared.solvers),
     }
     for what in declared.broken:
-        # What is missing here may be in a list that could not be read.
+        # Missing ids may be in a list that could not be read.
         words = {word for name in columns[what] for word in table.columns[name].values if word}
         known[what] += tuple(sorted(words.difference(known[what])))
     return known
@@ -272,7 +272,7 @@ def known_ids(
 def assemble(
     files: Sequence[SourceTable[str]], declared: Declared
 ) -> tuple[Rankings, list[Mistake]]:
-    """Check what the files say against the study, and make one table of it."""
+    """Check rows against the study, and assemble the table."""
     mistakes: list[Mistake] = [mistake for table in files for mistake in table.mistakes]
     mistakes += [
         Mistake(table.name, message="holds no ranks below the header; write one line per rank")
@@ -296,7 +296,7 @@ def assemble(
 def _repeated(
     table: SourceTable[str], columns: dict[str, NDArray[Any]], known: dict[str, tuple[str, ...]]
 ) -> list[Mistake]:
-    """The same judge, problem, block, occasion and solver twice."""
+    """Errors on duplicate rows of judge, problem, block, occasion, and solver."""
     key = np.zeros(len(table), dtype=np.int64)
     for name in ("block", "occasion"):
         if columns[name].max(initial=1) > 1:
@@ -325,7 +325,7 @@ def _contradictions(
     known: dict[str, tuple[str, ...]],
     declared: Declared,
 ) -> list[Mistake]:
-    """Ranks of solutions that the study declares missing."""
+    """Errors on ranks of solutions that the study declares missing."""
     mistakes = []
     for problem, solver in sorted(declared.failed | declared.absent):
         reason = "failed" if (problem, solver) in declared.failed else "absent"

@@ -1,4 +1,4 @@
-"""The layouts in which rankings come: a long table and a wide one."""
+"""The layouts of rankings: a long table and a wide one."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 Heads = dict[int, tuple[str, str]]
 
 _REQUIRED = ("judge", "problem", "solver", "rank")
-# How ranks came about; `quem export` writes it beside them.
+# Provenance columns, which `quem export` writes.
 _EXPORTED = (*(field.name for field in QUESTIONS if field.has_cells), "views", "receipt")
 _FIELDS = (*_EXPORTED, *FIELDS)
 
 
 def read_long(path: Path, name: str) -> SourceTable[str]:
-    """Read a long table: one line per ranked solution."""
+    """Read a long table, one line per ranked solution."""
     otherwise = (
         "; if there is one row per solver, write from: wide; if one line names a winner and a "
         "loser, from: decisions"
@@ -41,12 +41,12 @@ def read_long(path: Path, name: str) -> SourceTable[str]:
 
 
 def long_columns(table: Delimited, otherwise: str) -> SourceTable[str]:
-    """The columns of a long table that is in memory."""
+    """The columns of a long table in memory."""
     return named_columns(table, _FIELDS, _REQUIRED, otherwise)
 
 
 def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
-    """Read a wide table, laid out like Figure 1 of the QUEM paper: one row per solver."""
+    """Read a wide table as in Figure 1 of the QUEM paper, one row per solver."""
     table = read_delimited(path, name, what="rankings", header_rows=_wide_header_rows)
     _refuse_other_header(table, declared)
     one_row = len(table.header) == 1
@@ -88,7 +88,7 @@ def read_wide(path: Path, name: str, declared: Declared) -> SourceTable[str]:
 
 
 def cells_by_row(table: Delimited, at: Sequence[int]) -> CodedColumn[str]:
-    """The cells of some columns, all of a row before those of the next."""
+    """The cells of some columns in row-major order."""
     columns = [table.columns[column] for column in at]
     starts = np.cumsum([0, *(len(column.values) for column in columns)]).tolist()
     codes = [column.codes + start for column, start in zip(columns, starts, strict=False)]
@@ -97,7 +97,7 @@ def cells_by_row(table: Delimited, at: Sequence[int]) -> CodedColumn[str]:
 
 
 def _refuse_other_header(table: Delimited, declared: Declared) -> None:
-    """A long table, or a table whose second row ranks and names no problems."""
+    """Refuse a long table, or a table whose second row has ranks instead of problems."""
     message = ""
     if set(_REQUIRED) <= {cell.casefold() for cell in table.header[0]}:
         message = "this is a long table, with one line per rank; write from: long in the study file"
@@ -111,7 +111,7 @@ def _refuse_other_header(table: Delimited, declared: Declared) -> None:
 
 
 def _first_heads(table: Delimited, heads: Heads) -> list[Mistake]:
-    """Leave one column per judge and problem; the others are mistakes."""
+    """Keep one column per judge and problem; duplicates are errors."""
     first: dict[tuple[str, str], int] = {}
     mistakes = []
     for index, head in list(heads.items()):
@@ -158,7 +158,7 @@ def _two_row_heads(table: Delimited, declared: Declared) -> tuple[Heads, tuple[S
             warnings.append(_ignored(table, own_judge, "does not name a judge"))
             continue
         if not (own_judge or own_problem or any(table.columns[index].values)):
-            # An empty column that sets the judges apart for the eye.
+            # An empty column separates the judges visually.
             continue
         judge, problem = own_judge or judge, own_problem or problem
         heads[index] = (judge, problem)

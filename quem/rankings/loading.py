@@ -1,6 +1,6 @@
-"""From a study file to a study with its rankings, or to all of its mistakes.
+"""Loading an experience study with its rankings, or all of its errors.
 
-Also what each of its judges said of each solution, for what is compared with the judges.
+Also the adjusted ranks by judge, for kinds that are compared with judges.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from quem.studyfile.runs import Run
 
 _FEWEST_SUBJECTS = 3
-# Years closer to each other than this are the same, relative to the largest above 1.
+# Relative tolerance for equal years, above 1.
 _SAME = 1e-9
 
 
@@ -84,7 +84,7 @@ class Study:
     panel: ReferencePanel | None = field(default=None, compare=False)
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
-        """Describe what is wrong at a place of the study file, as `Document.mistake` does."""
+        """The error at a place of the study file, as `Document.mistake`."""
         return replace(self.document.mistake(loc, message), path=self.name)
 
     def __repr__(self) -> str:
@@ -92,7 +92,7 @@ class Study:
         return f"<Study {self.spec.id}: {len(self.declared.solvers)} solvers, from {self.name}>"
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the study as files: study.yaml and rankings.csv, whole or not at all.
+        """Write the study as files, study.yaml and rankings.csv, atomically.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class Study:
         return (self.path, *(self.path.parent / name for name in names))
 
     def counts(self) -> dict[str, int]:
-        """Count what was read, by noun."""
+        """Counts of the contents, by noun."""
         return {
             "subject": len(self.spec.subjects),
             "system": len(self.spec.systems),
@@ -176,7 +176,7 @@ def load_study(
 
 
 def _draw(session: Session, study_id: str) -> ProblemDraw | None:
-    """Give the draw by which judges were dealt their problems, where the store has it."""
+    """The draw of the judges' problems, if the store has it."""
     store = session_of_study(session, study_id)
     if store is None:
         return None
@@ -190,7 +190,7 @@ def _draw(session: Session, study_id: str) -> ProblemDraw | None:
 
 
 def unfit(draft: ExperienceFile, data: Rankings | PrintedAverages | Decisions) -> list[Mistake]:
-    """Say why no line can be fitted to these subjects, whatever their ranks are."""
+    """Why no line can be fitted to these subjects, whatever their ranks."""
     if isinstance(data, Rankings):
         solvers = data.solver[~np.isnan(data.rank) | data.failed]
         ranked = {data.solvers[solver] for solver in np.flatnonzero(np.bincount(solvers))}
@@ -220,7 +220,7 @@ def unfit(draft: ExperienceFile, data: Rankings | PrintedAverages | Decisions) -
 
 
 def panel_of_study(draft: ExperienceFile) -> tuple[ReferencePanel | None, list[Mistake]]:
-    """Read the reference panel of a study, and say where the study is not as it was placed."""
+    """Read the reference panel of a study, and collect deviations of the study from it."""
     spec = draft.spec
     if spec is None or spec.panel is None:
         return None, []
@@ -236,7 +236,7 @@ def panel_of_study(draft: ExperienceFile) -> tuple[ReferencePanel | None, list[M
 def _unplaced(
     draft: ExperienceFile, spec: ExperienceSpec, source: PanelSource, panel: ReferencePanel
 ) -> Iterator[Mistake]:
-    """Say what of a study contradicts its panel."""
+    """Contradictions of a study to its panel."""
     at = draft.document.mistake
     if panel.digest != source.digest:
         message = (
@@ -265,7 +265,7 @@ def _unplaced(
 class Panel(NamedTuple):
     """The adjusted ranks of a study, judge by judge."""
 
-    # Without withheld solvers, who hold their places all the same
+    # Without withheld solvers, who keep their ranks anyway
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     solvers: tuple[str, ...]

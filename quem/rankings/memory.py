@@ -1,4 +1,4 @@
-"""Studies in memory: rankings, people, and systems out of Python, and such a study as files."""
+"""Studies in memory: rankings, subjects, and systems from Python, and saving them as files."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def study(
 
 
 def _entries(given: Iterable[Any] | Mapping[Any, Any]) -> list[dict[str, Any]]:
-    """The entries of a list of the study file: of ids alone, with experience, or as they are."""
+    """The entries of a list of the study file, from ids, ids with experience, or mappings."""
     if hasattr(given, "items"):
         return [{"id": id_text(one), "experience": plain(of)} for one, of in given.items()]
     each = (given,) if isinstance(given, str) else given
@@ -118,7 +118,7 @@ def _entries(given: Iterable[Any] | Mapping[Any, Any]) -> list[dict[str, Any]]:
 
 
 def _of_people(mistake: Mistake, ids: Sequence[str]) -> Mistake:
-    """Subjects are people here, each known by the id."""
+    """The error on a subject in terms of the argument `people`."""
     names = {f"subjects[{at}]": f"people[{one!r}]" for at, one in enumerate(ids, 1)}
     names["subjects"] = "people"
     key, message = (
@@ -133,7 +133,7 @@ def _distinct(table: SourceTable[str], name: str) -> list[str]:
 
 
 def _read(table: Delimited) -> SourceTable[str]:
-    """Find the columns of a long table, or make one of a table with a column per solver."""
+    """Find the columns of a long table, or convert one with a column per solver."""
     names = [field_name(title) for title in table.header[0]]
     own = {name: names.index(name) for name in _PLACE if name in names}
     at = [column for column in range(len(names)) if column not in own.values()]
@@ -154,14 +154,14 @@ def _read(table: Delimited) -> SourceTable[str]:
 
 
 def write_study(study: Study, folder: str | os.PathLike[str]) -> list[str]:
-    """Write a study as files to a folder, whole or not at all; gives their names."""
+    """Write a study as files to a folder, atomically; returns their names."""
     from quem.importing.writing import write_folder
 
     _refuse_more_files(study)
     content = study.spec.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     kind = next(source for source, of in _SOURCES.items() if isinstance(study.data, of))
     content["rankings"] = {"from": kind, "file": _FILE}
-    # In a judging session others than those of the study file may have ranked.
+    # In a judging session, judges other than those of the study file may have ranked.
     judges = () if isinstance(study.data, PrintedAverages) else study.data.judges
     known = {one["id"] for one in content.get("judges", ())}
     content["judges"] = [*content.get("judges", ()), *_entries(j for j in judges if j not in known)]

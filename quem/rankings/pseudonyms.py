@@ -1,8 +1,8 @@
-"""Pseudonyms for judges and subjects: everything after loading sees these names alone.
+"""Pseudonyms for judges and subjects, used by everything after loading.
 
 Systems and problems keep their names. Pseudonyms are J1, J2, ... for judges, S1, S2, ... for
-subjects, A1, ... for people with help, and W1, ... for withheld solvers. Lists and ranks are put
-into the order of the pseudonyms, since the order of the file can show who somebody is.
+subjects, A1, ... for assisted subjects, and W1, ... for withheld solvers. Lists and ranks are put
+into the order of the pseudonyms, since the order of the file can identify people.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Data: TypeAlias = Rankings | Decisions | PrintedAverages
 _LETTERS = {"judges": "J", "subjects": "S", "assisted": "A", "withheld": "W"}
 # Rows are sorted by judge, then by the column before it, and so on.
 _ORDER = ("loser", "winner", "solver", "occasion", "block", "problem", "judge")
-# In a text that people wrote, a shorter id may be a word such as "A".
+# In free text, a shorter id may be a word such as "A".
 _SHORTEST_WORD = 3
 
 
@@ -48,37 +48,37 @@ class Pseudonyms:
     """The pseudonym of each person."""
 
     of: dict[str, str]  # id to pseudonym
-    names: dict[str, str]  # name to pseudonym, where somebody has a name besides the id
-    place: dict[str, int]  # pseudonym to its place in lists
+    names: dict[str, str]  # name to pseudonym, for people with a name besides the id
+    place: dict[str, int]  # pseudonym to its position in lists
 
     def sorted(self, ids: Iterable[str]) -> list[int]:
-        """Give the order of ids by pseudonym; those without one come first, in the old order."""
+        """The order of ids by pseudonym; those without one come first, in the old order."""
         keys = [self.place.get(self.of.get(one, ""), -1) for one in ids]
         return sorted(range(len(keys)), key=keys.__getitem__)
 
     def id(self, one: str) -> str:
-        """Give the pseudonym of an id, or the id of whoever keeps it."""
+        """The pseudonym of an id, or the id if it has none."""
         return self.of.get(one, one)
 
     def prose(self, text: str) -> str:
-        """Replace names and ids in a text that somebody wrote, in whatever case they are there."""
+        """Replace names and ids in free text, regardless of case."""
         words = {one.casefold(): to for one, to in (self.of | self.names).items()}
         long = [one for one in words if len(one) >= _SHORTEST_WORD]
         return _any_of(long, re.IGNORECASE).sub(lambda found: words[found[0].casefold()], text)
 
     def message(self, text: str) -> str:
-        """Replace ids, also short ones, in a sentence of ours."""
+        """Replace ids, also short ones, in a generated sentence."""
         return _any_of(self.of).sub(lambda found: self.of[found[0]], text)
 
 
 def _any_of(words: Iterable[str], flags: int = 0) -> re.Pattern[str]:
-    """Find any of some words, of "Ann Lee" and "Ann" the longer one; nothing of no words."""
+    """A pattern of some words, "Ann Lee" before "Ann"; without words, it matches nothing."""
     each = "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
     return re.compile(rf"(?<!\w)(?:{each})(?!\w)" if each else r"(?!)", flags)
 
 
 def pseudonymize(studies: Sequence[Study], drawn: Pseudonyms | None = None) -> list[Study]:
-    """Give studies in which judges and subjects have pseudonyms.
+    """Studies with pseudonyms for judges and subjects.
 
     Notes
     -----
@@ -92,7 +92,7 @@ def pseudonymize(studies: Sequence[Study], drawn: Pseudonyms | None = None) -> l
 
 
 def pseudonyms_of(studies: Sequence[Study], salt: bytes = b"") -> Pseudonyms:
-    """Draw the pseudonyms of studies that are reported together."""
+    """The pseudonyms of studies that are reported together."""
     seed = hashlib.sha256(salt)
     for study in studies:
         seed.update(study.spec.model_dump_json(exclude={"analysis"}).encode())
@@ -121,11 +121,11 @@ def _kept(study: Study) -> Iterable[str]:
 
 def _ids(study: Study, section: str) -> Iterable[str]:
     if section == "judges":
-        # In a judging session others than those of the file may have ranked.
+        # In a judging session, judges other than those of the file may have ranked.
         more = study.data.judges if isinstance(study.data, Rankings | Decisions) else ()
         return (*study.declared.judges, *more)
     if section == "subjects" and study.spec.panel:
-        # The people of a panel have random ids.
+        # The subjects of a panel have random ids.
         return ()
     kind = {"subjects": "subject"}.get(section, section)
     return (solver for solver, of in study.declared.solvers.items() if of == kind)
@@ -146,7 +146,7 @@ def _renamed(study: Study, new: Pseudonyms) -> Study:
 
 
 def _run(run: Run, new: Pseudonyms) -> Run:
-    """Rename solvers in what a machine judge ranked; its ids of judges stay."""
+    """Rename solvers in a machine judge's run; the ids of machine judges stay."""
     calls = tuple(
         _with(
             call,
@@ -165,7 +165,7 @@ def _with(of: Model, **values: object) -> Model:
 
 
 def _spec(spec: ExperienceSpec, new: Pseudonyms) -> ExperienceSpec:
-    """Rename people in the study file, and leave out what else says who they are."""
+    """Rename people in the study file, and drop other identifying data."""
     anonymous = {"name": "", "address": "", "language": None}
 
     def people(section: str) -> Iterator[Any]:
@@ -208,7 +208,7 @@ def _declared(declared: Declared, new: Pseudonyms) -> Declared:
 
 
 def _codes(ids: Sequence[str], new: Pseudonyms) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-    """Give renamed ids in their order, and the new code of each old one."""
+    """Renamed ids in their order, and the new code of each old one."""
     order = new.sorted(ids)
     codes = np.empty(len(ids), dtype=np.int64)
     codes[order] = np.arange(len(ids))
@@ -216,7 +216,7 @@ def _codes(ids: Sequence[str], new: Pseudonyms) -> tuple[tuple[str, ...], NDArra
 
 
 def _data(data: Data, new: Pseudonyms) -> Data:
-    """Rename in the data, whose rows are put in the order of the pseudonyms."""
+    """Rename in the data, and sort rows by pseudonym."""
     solvers, of_solver = _codes(data.solvers, new)
     warnings = tuple(_warnings(data.warnings, new))
     if isinstance(data, PrintedAverages):
@@ -238,12 +238,12 @@ def _data(data: Data, new: Pseudonyms) -> Data:
 
 
 def _session(data: Rankings, new: Pseudonyms) -> Rankings:
-    """Rename in what a judging session recorded besides the ranks."""
+    """Rename in a judging session's records besides the ranks."""
     cares, answers = (
         sorted(_said(ones, new), key=lambda one: new.place.get(one.judge, -1))
         for ones in (data.cares, data.answers)
     )
-    # What judges wrote is counted and never shown; it may name anybody.
+    # Judges' free text is counted and never shown; it may name anybody.
     texts = ("" if one.is_written else new.prose(one.answer) for one in answers)
     answers = [replace(one, answer=text) for one, text in zip(answers, texts, strict=True)]
     if (blinding := data.blinding) is not None:
@@ -255,7 +255,7 @@ def _session(data: Rankings, new: Pseudonyms) -> Rankings:
 
 
 def _said(ones: Iterable[Any], new: Pseudonyms) -> list[Any]:
-    """Rename in what judges did and said."""
+    """Rename in the records of judges' actions and answers."""
     return [
         replace(one, **{k: new.id(getattr(one, k)) for k in ("judge", "solver") if hasattr(one, k)})
         for one in ones
@@ -267,17 +267,17 @@ def _keys(of_solvers: Mapping[str, Value], new: Pseudonyms) -> dict[str, Value]:
 
 
 def _warnings(warnings: Iterable[StudyWarning], new: Pseudonyms) -> Iterable[StudyWarning]:
-    """Rename whom the warnings name that came with the ranks."""
+    """Rename in the warnings that came with the ranks."""
     for warning in warnings:
         if warning.code == "removed-after-ranking":
-            # Who was removed has no pseudonym.
+            # A removed person has no pseudonym.
             yield removed_warning(["solvers or problems"])
         elif warning.code != "first-occasion-missing":
             yield replace(warning, message=new.message(warning.message))
 
 
 def _document(document: Document, spec: ExperienceSpec, new: Pseudonyms) -> Document:
-    """Give the lines of the study file at the new places of its lists, without its content."""
+    """The lines of the study file at the new places of its lists, without its contents."""
     moved = {
         (section, old): at
         for section in ("judges", "subjects", "assisted")

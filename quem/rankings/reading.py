@@ -1,7 +1,7 @@
-"""From where a study says its rankings are, to the rankings.
+"""Reading the rankings from the source that a study names.
 
-They are a table of ranks, average ranks that were computed elsewhere, or PrefLib files: the orders
-of all judges for one problem (preflib.org).
+A source is a table of ranks, a table of average ranks, or PrefLib files: the orders of all judges
+for one problem (preflib.org).
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class PrintedAverages:
     """The average rank of each solver, as printed."""
 
     solvers: tuple[str, ...]
-    average: NDArray[np.float64]  # of shape (len(solvers),): NaN where the table has none
+    average: NDArray[np.float64]  # of shape (len(solvers),): NaN where missing
     warnings: tuple[StudyWarning, ...] = ()
 
     def to_frame(self) -> pd.DataFrame:
-        """The table of the contract: solver, average_rank."""
+        """The documented table: solver, average_rank."""
         import pandas as pd
 
         return pd.DataFrame({"solver": self.solvers, "average_rank": self.average}).dropna()
@@ -57,7 +57,7 @@ def read_averages(
     """Read a table with the columns solver and average_rank."""
     fields = {"solver": ("solver",), "rank": ("average_rank",)}
     table = read_table(path, name, what="average ranks", fields=fields, required=("solver", "rank"))
-    # One judge and one problem without a name: the same checks as of any ranks.
+    # As one judge and one problem without a name, for the same checks as of ranks.
     shared = CodedColumn(np.zeros(len(table), dtype=np.int64), [""])
     ranks = replace(table, columns={"judge": shared, "problem": shared, **table.columns})
     alone = Declared(("",), ("",), declared.solvers, broken=declared.broken & {"solver"})
@@ -82,8 +82,8 @@ def read_preflib(
 ) -> tuple[SourceTable[str], int]:
     """Read one PrefLib file (.soc, .soi, .toc or .toi).
 
-    The file lists orders from best to worst. The first order is the first judge's; an order
-    that stands for several voters is that of as many judges.
+    The file lists orders from best to worst. The first order is the first judge's; an order with a
+    count is that of as many judges.
     """
     if path.suffix.lower() not in _ENDINGS:
         message = f"is not a PrefLib file of strict or tied orders ({', '.join(_ENDINGS)})"
@@ -116,7 +116,7 @@ def read_preflib(
 
 
 def _miscounted(orders: list[Order], judges: tuple[str, ...]) -> str:
-    """What is wrong with the number of orders; empty where nothing is."""
+    """The error on the number of orders; empty if there is none."""
     count = sum(times for _, times, _ in orders)
     if not count:
         return "holds no orders; write one per judge, such as '1: 2,3,{1,4}'"
@@ -128,7 +128,7 @@ def _miscounted(orders: list[Order], judges: tuple[str, ...]) -> str:
 
 
 def _misnamed(solver: str, names: dict[str, str], declared: Declared) -> str:
-    """What is wrong with the name of an alternative; empty where nothing is."""
+    """The error on the name of an alternative; empty if there is none."""
     if solver not in declared.solvers and "solver" not in declared.broken:
         hint = nearest(solver, declared.solvers) or "; name each alternative by its solver's id"
         return f"unknown solver {shown(solver)}{hint}"
@@ -137,7 +137,7 @@ def _misnamed(solver: str, names: dict[str, str], declared: Declared) -> str:
 
 
 def _groups(text: str, names: dict[str, str]) -> tuple[list[list[str]], str]:
-    """The tie groups of an order, best first, and what is wrong with it."""
+    """The tie groups of an order, best first, and the error in it."""
     groups: list[list[str]] = []
     rest = _TIE.sub("", text).replace(",", "").strip()
     for match in _TIE.finditer(text):
@@ -188,9 +188,9 @@ def read_rankings(
 def _read_undecided(
     file: StudyFile, source: RankingsSource, session: Session
 ) -> tuple[Rankings | PrintedAverages | Decisions | None, list[Mistake]]:
-    """Read the store, or the file where the study has no store; both are one too many."""
+    """Read the store, or the file if the study has no store; having both is an error."""
     if file.spec is None or file.mistakes:
-        # Its id, by which a store knows it, may be wrong.
+        # The id, which identifies the study in a store, may be wrong.
         return _read_file(file, source) if source.file else (None, [])
     store = session_of_study(session, file.spec.id)
     if store is None:
@@ -250,7 +250,7 @@ def _read_table(
 
 
 def _failed_in_pairs(file: StudyFile) -> list[Mistake]:
-    """Solutions that are tied last in their group, where there are no groups."""
+    """Errors on failed solutions in paired decisions, which have no groups."""
     message = (
         "a solution that failed has no place among decisions on pairs; write the decisions that "
         "it lost and leave it out here, or declare it absent"
@@ -299,6 +299,6 @@ def _read_preflib_files(
 
 
 def _part(file: StudyFile) -> dict[str, object]:
-    """What the study says of its rankings, where it says it as a mapping."""
+    """The rankings key of the study, if it is a mapping."""
     content = file.document.content.get("rankings")
     return content if isinstance(content, dict) else {}

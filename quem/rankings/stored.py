@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from quem.studyfile.declared import Declared
     from quem.studyfile.reading import StudyFile
 
-# How many of a kind a warning names.
+# Greatest number of names in a warning.
 _MOST = 5
 
 
 @dataclass(frozen=True)
 class Session:
-    """Where to look for a study's judging session."""
+    """The location of a study's judging session."""
 
     place: DatabaseLocation
-    reveal: bool = False  # whether rankings may be read before the study is closed; that is logged
+    reveal: bool = False  # whether to read rankings of an open study; logged
 
 
 def session_of_study(session: Session, study_id: str) -> Store | None:
     """Open the store that holds a study, if there is one.
 
-    Database libraries are loaded only where there is a database.
+    Database libraries are loaded only if there is a database.
     """
     if not session.place.may_hold_something:
         return None
@@ -50,7 +50,7 @@ def session_of_study(session: Session, study_id: str) -> Store | None:
 
 
 def judging_minutes(session: Session, study_id: str) -> float | None:
-    """Say how long a study's judges took to place one solution; None where nobody knows."""
+    """The judges' time per solution in minutes; None where unknown."""
     store = session_of_study(session, study_id)
     if store is None:
         return None
@@ -65,18 +65,18 @@ def judging_minutes(session: Session, study_id: str) -> float | None:
 
 @dataclass(frozen=True)
 class Submitted:
-    """What the judges of a session submitted."""
+    """Submissions of a session."""
 
-    # The last of each ballot, without what was removed from the study since.
+    # The last of each ballot, without solvers and problems removed since.
     rankings: list[SubmittedRanking]
-    people: list[PersonRow]  # its judges
-    warnings: list[StudyWarning]  # what bears upon how far the rankings can be trusted
-    cares: list[Care]  # how each judge went about it
+    people: list[PersonRow]  # judges
+    warnings: list[StudyWarning]  # about the reliability of the rankings
+    cares: list[Care]  # conduct of each judge
     blinding: RecordedBlinding
 
 
 def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
-    """Read each ballot's last submitted ranking."""
+    """The last submitted ranking of each ballot."""
     from quem.solutions import find_solutions
     from quem.store import studies
     from quem.store.audit_log import noteworthy
@@ -122,7 +122,7 @@ def read_submitted(file: StudyFile, store: Store, *, reveal: bool) -> Submitted:
 def read_stored(
     file: StudyFile, store: Store, *, reveal: bool
 ) -> tuple[Rankings | None, list[Mistake]]:
-    """Read each ballot's last submitted ranking, as a table."""
+    """The last submitted ranking of each ballot, as a table."""
     from quem.store.answers import answers_to_questions
 
     session = read_submitted(file, store, reveal=reveal)
@@ -157,7 +157,7 @@ def read_stored(
 
 
 def _texts(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> dict[str, dict[str, str]]:
-    """Give the text of each solution that is still what judges saw."""
+    """The texts of solutions that have not changed since judges saw them."""
     from quem.blinding.rendering import text_of
     from quem.solutions import find_solutions, is_unchanged
 
@@ -172,7 +172,7 @@ def _texts(file: StudyFile, shown: dict[tuple[str, str], set[str]]) -> dict[str,
 def _still_there(
     rankings: list[SubmittedRanking], declared: Declared
 ) -> tuple[list[SubmittedRanking], list[StudyWarning]]:
-    """Leave out problems and solvers that were removed from the study after they were ranked."""
+    """Leave out problems and solvers that were removed after they were ranked."""
     if {"problem", "solver"} & declared.broken:
         return rankings, []
     known = set(declared.solvers)
@@ -186,7 +186,7 @@ def _still_there(
 
 
 def removed_warning(gone: Sequence[str]) -> StudyWarning:
-    """Say what was removed from the study after judges had ranked it."""
+    """The warning on removals after judges had ranked."""
     message = (
         f"{', '.join(gone)}: removed from the study after judges had ranked; left out, as if never "
         "ranked; to keep their places, declare solvers under withheld"
@@ -195,9 +195,9 @@ def removed_warning(gone: Sequence[str]) -> StudyWarning:
 
 
 def _event_warnings(events: Sequence[AuditEvent]) -> list[StudyWarning]:
-    """Say what happened in the session that bears upon how far the rankings can be trusted.
+    """Warnings on events of the session that affect the reliability of the rankings.
 
-    Of what happened several times the first is named: an analysis that reveals makes one more.
+    Of repeated events the first is named: an analysis that reveals rankings adds one.
     """
     first: dict[str, AuditEvent] = {}
     for event in events:
@@ -205,14 +205,14 @@ def _event_warnings(events: Sequence[AuditEvent]) -> list[StudyWarning]:
     warnings = []
     if revealed := first.get("revealed"):
         message = (
-            f"rankings were revealed {_when(revealed)}, before the study was closed; whoever saw "
-            "them may have influenced judges, so say so with the results"
+            f"rankings were revealed {_when(revealed)}, before the study was closed; anyone who "
+            "saw them may have influenced judges; report it with the results"
         )
         warnings.append(StudyWarning("rankings-revealed", message))
     if reopened := first.get("open"):
         message = (
             f"the study was opened again {_when(reopened)}, after it was closed and its rankings "
-            "could be seen; say so with the results"
+            "could be seen; report it with the results"
         )
         warnings.append(StudyWarning("session-reopened", message))
     replaced = [event for event in events if event.what == "link-replaced"]
@@ -220,7 +220,7 @@ def _event_warnings(events: Sequence[AuditEvent]) -> list[StudyWarning]:
         texts = [f"the link of {event.person} was replaced {_when(event)}" for event in replaced]
         more = f", and {len(texts) - _MOST} more" if len(texts) > _MOST else ""
         message = (
-            f"{', '.join(texts[:_MOST])}{more}, while the study was open; whoever had the new link "
+            f"{', '.join(texts[:_MOST])}{more}, while the study was open; anyone with the new link "
             "could rank as that judge"
         )
         warnings.append(StudyWarning("link-replaced", message))
@@ -237,7 +237,7 @@ def _changed(
     shown: dict[tuple[str, str], set[str]],
     answered: dict[tuple[str, str, str], bool],
 ) -> list[StudyWarning]:
-    """Say which solutions are no longer what the judges saw."""
+    """Warnings on solutions that have changed since judges saw them."""
     from quem.solutions import is_unchanged
 
     def is_same(problem: str, solver: str, digest: str) -> bool:

@@ -1,4 +1,4 @@
-"""Agreement of judges on grades, and of each judge with themselves."""
+"""Agreement between judges on grades, and consistency of each judge."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Alpha:
-    """Krippendorff's alpha, over all queries and of each."""
+    """Krippendorff's alpha, over all queries and per query."""
 
     overall: float  # NaN without two judgments that could differ
-    interval: tuple[float, float]  # by bootstrap over queries; NaN where there is none
+    interval: tuple[float, float]  # by bootstrap over queries; NaN where undefined
     by_query: Floats  # of shape (queries,)
 
 
 def alphas(judgments: Judgments, inference: Inference) -> Alpha:
     r"""Compute Krippendorff's alpha with the ordinal metric.
 
-    :math:`\alpha = 1 - D_o / D_e` with the distance of two grades
-    :math:`\delta^2_{ck} = (\sum_{g=c}^{k} n_g - (n_c + n_k)/2)^2`, where :math:`n_g` counts the
-    judgments with grade g that can be paired; candidates with one judgment have no part in it.
+    :math:`\alpha = 1 - D_o / D_e` with the distance of two grades :math:`\delta^2_{ck} =
+    (\sum_{g=c}^{k} n_g - (n_c + n_k)/2)^2`, where :math:`n_g` counts the pairable judgments with
+    grade g; candidates with one judgment are excluded.
 
     References
     ----------
@@ -51,11 +51,11 @@ def alphas(judgments: Judgments, inference: Inference) -> Alpha:
 
 
 def _coincidences(judgments: Judgments) -> Floats:
-    """How often two grades met on a candidate, shape (queries, grades, grades)."""
+    """Coincidence matrices of grades on candidates, shape (queries, grades, grades)."""
     said = judgments.first
     levels = np.unique(said[~np.isnan(said)])
     counts = (said[:, :, None] == levels).sum(axis=0).astype(float)[:, :, None]
-    # A judgment does not meet itself.
+    # A judgment is not paired with itself.
     pairs = counts * counts.swapaxes(1, 2) - counts * np.eye(len(levels))
     pairs /= np.maximum(counts.sum(axis=1, keepdims=True) - 1, 1)
     met = np.zeros((len(judgments.queries), len(levels), len(levels)))
@@ -64,7 +64,7 @@ def _coincidences(judgments: Judgments) -> Floats:
 
 
 def _alpha(met: Floats) -> Floats:
-    """Alpha of each matrix of coincidences, shape (n,); NaN where nothing could differ."""
+    """Alpha of each coincidence matrix, shape (n,); NaN where nothing could differ."""
     share = met.sum(axis=2)
     total = share.sum(axis=1)
     place = np.cumsum(share, axis=1) - share / 2
@@ -77,18 +77,19 @@ def _alpha(met: Floats) -> Floats:
 
 
 class InCommon(NamedTuple):
-    """How far two readings of the same candidates agree."""
+    """Agreement of two sets of judgments on the same candidates."""
 
     n: int  # candidates that both judged
-    same: float  # the share on which they are the same; NaN without any
-    weighted_kappa: float  # NaN where it is undefined
+    same: float  # share of identical grades; NaN without common candidates
+    weighted_kappa: float  # NaN where undefined
 
 
 def in_common(one: Floats, other: Floats) -> InCommon:
-    """Compare two judges, or a judge with themselves, by Cohen's kappa with quadratic weights.
+    """Compare two judges, or a judge's repeats, by Cohen's kappa with quadratic weights.
 
-    It is one minus the mean squared difference over the one to expect of independent judges with
-    the same grades: the sum of both variances and of the squared difference of both means.
+    It is one minus the ratio of the mean squared difference to its expectation for independent
+    judges with the same grades: the sum of both variances and of the squared difference of both
+    means.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""From what judges said to findings."""
+"""The analysis of relevance judgments."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def analyze_relevance(study: RelevanceStudy, **settings: object) -> RelevanceRes
 
 
 def check_relevance(study: RelevanceStudy) -> tuple[StudyWarning, ...]:
-    """What an analysis of a study would warn of, without what takes long."""
+    """The warnings of an analysis that are quick to find."""
     return analyze_relevance(study, samples=0).warnings
 
 
 def consensus_grade(judgments: Judgments, rule: Literal["median", "mode"]) -> Floats:
-    """The grade of each candidate: the median or the most frequent one, the lower of two."""
+    """The grade of each candidate: the median or the mode, the lower of two."""
     values = judgments.first
     if rule == "median":
         ordered = np.sort(values, axis=0)  # NaN last

@@ -1,4 +1,4 @@
-"""What judges said of candidates, as a table with a column for each candidate of a query."""
+"""Relevance judgments as a table with one column per candidate of a query."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ class Judgments:
 
     judges: tuple[str, ...]
     pairs: tuple[Pair, ...]  # query and case of each candidate, query by query
-    first: Floats  # of shape (judges, pairs): NaN where a judge said nothing
-    again: Floats  # of shape (judges, pairs): what they said when the query came a second time
-    n_cannot: NDArray[np.int64]  # of shape (judges,): how many candidates each could not judge
+    first: Floats  # of shape (judges, pairs): NaN where missing
+    again: Floats  # of shape (judges, pairs): grades on repeat tasks
+    n_cannot: NDArray[np.int64]  # of shape (judges,): candidates that a judge could not judge
 
     @property
     def queries(self) -> tuple[str, ...]:
-        """Each query once, in order."""
+        """The distinct queries in order."""
         return tuple(dict.fromkeys(query for query, _ in self.pairs))
 
     @property
     def query(self) -> NDArray[np.int64]:
-        """The place of each candidate's query, shape (pairs,)."""
+        """The index of each candidate's query, shape (pairs,)."""
         place = {name: at for at, name in enumerate(self.queries)}
         return np.array([place[query] for query, _ in self.pairs], dtype=np.int64)
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many judges each candidate has, shape (pairs,)."""
+        """The number of judges of each candidate, shape (pairs,)."""
         return np.asarray((~np.isnan(self.first)).sum(axis=0), dtype=np.int64)
 
     def rows(self) -> Iterator[tuple[str, str, str, float]]:
@@ -57,7 +57,7 @@ class Judgments:
 
 
 def _by_query(pairs: Collection[Pair]) -> tuple[Pair, ...]:
-    """The candidates of a query beside each other, each once."""
+    """The distinct candidates, grouped by query."""
     place = {query: at for at, query in enumerate(dict.fromkeys(query for query, _ in pairs))}
     return tuple(sorted(dict.fromkeys(pairs), key=lambda pair: place[pair[0]]))
 
@@ -65,7 +65,7 @@ def _by_query(pairs: Collection[Pair]) -> tuple[Pair, ...]:
 def judgments_of_session(
     rankings: Sequence[SubmittedRanking], judges: Sequence[str], names: Mapping[Pair, Pair]
 ) -> Judgments:
-    """What judges submitted; `names` has query and case of each problem and solution."""
+    """The submitted judgments; `names` has query and case of each problem and solution."""
     there = {one.judge for one in rankings}
     own = tuple(judge for judge in judges if judge in there)
     pairs = _by_query(names.values())
@@ -90,7 +90,7 @@ def judgments_of_session(
 
 
 def graded_pairs(columns: Columns, n_grades: int | None = None) -> list[Pair]:
-    """Query and case of each judgment, all with whole grades and each once."""
+    """The distinct query and case of each judgment, which must have whole grades."""
     grade = columns.value
     wrong, wanted = grade % 1 != 0, "a whole number"
     if n_grades is not None:

@@ -1,4 +1,4 @@
-"""From a study file of kind ``relevance`` to what its judges said."""
+"""Loading a study of kind ``relevance`` with its judgments."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class RelevanceStudy:
     """A study of kind ``relevance`` that can be analyzed."""
 
     path: Path  # the study file
-    name: str  # the path as the user wrote it, for messages
+    name: str  # as the user wrote it, for messages
     spec: RelevanceSpec
-    judgments: Judgments  # what its judges said
-    judged: Mapping[Pair, float]  # grades from before, by query and case
-    warnings: tuple[StudyWarning, ...]  # what is doubtful about the judging session
+    judgments: Judgments  # by its judges
+    judged: Mapping[Pair, float]  # earlier grades by query and case
+    warnings: tuple[StudyWarning, ...]  # about the judging session
 
     def __repr__(self) -> str:
         """One line; the attributes hold the rest."""
@@ -51,7 +51,7 @@ class RelevanceStudy:
         return (self.path, *(self.path.parent / name for name in named))
 
     def counts(self) -> dict[str, int]:
-        """What was read, by noun."""
+        """Counts of the contents, by noun."""
         return {
             "query": len(self.judgments.queries),
             "candidate": len(self.judgments.pairs),
@@ -68,7 +68,7 @@ def load_relevance(
     database: str | None = None,
     reveal: bool = False,
 ) -> RelevanceStudy:
-    """Read a study of kind ``relevance`` with what its judges said."""
+    """Read a study of kind ``relevance`` with its judgments."""
     draft = draft_relevance(path)
     spec = draft.spec
     if spec is None or draft.mistakes:
@@ -92,14 +92,14 @@ def load_relevance(
 
 
 def _read(draft: RelevanceFile, key: str, name: str, reader: Reader) -> Columns | None:
-    """Judgments of a file that the study names, if it names one."""
+    """The judgments of a file that the study names, if any."""
     if wrong := draft.not_there((key,), name) if name else None:
         raise QuemError(wrong)
     return reader(*draft.beside(name)) if name else None
 
 
 def names_of(spec: RelevanceSpec) -> dict[Pair, Pair]:
-    """Query and case, as they are called elsewhere, of each problem and candidate."""
+    """The original query and case of each problem and candidate."""
     practice = spec.judging.practice
     return {
         (one.problem, one.id): (one.query or one.problem, one.case or one.id)

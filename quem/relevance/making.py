@@ -1,4 +1,4 @@
-"""A judging study of a pool: its files, named safely, written whole or not at all."""
+"""Writing a judging study of a pool, with safe file names, atomically."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _CANDIDATES, _JUDGED, _BRIEFING = "candidates.csv", "judged.csv", "briefing.md"
 
 @dataclass(frozen=True)
 class PoolingStudy:
-    """What is written."""
+    """The contents of the study."""
 
     id: str
     title: str
     queries: Sequence[PooledQuery]
-    labels: Sequence[str]  # of the grades, the lowest first
+    labels: Sequence[str]  # of the grades, lowest first
     judges: int
-    judged: Mapping[tuple[str, str], float]  # grades from before, by query and case
+    judged: Mapping[tuple[str, str], float]  # earlier grades by query and case
 
     def write(self, folder: Path) -> list[str]:
-        """Write the study, whole or not at all."""
+        """Write the study atomically."""
         return write_folder(folder, self._fill)
 
     def _fill(self, new: Path) -> None:
@@ -80,7 +80,7 @@ class PoolingStudy:
         _write(new / "study.yaml", text)
         draft = draft_relevance(new / "study.yaml")
         _, wrong, _ = find_solutions(draft, complete=True)
-        # What is wrong is wrong in the documents that were copied.
+        # Errors are in the documents that were copied.
         if mistakes := [
             Mistake(copied.get(one.path, one.path.removeprefix(f"{new}/")), message=one.message)
             for one in (*draft.mistakes, *wrong)
@@ -88,7 +88,7 @@ class PoolingStudy:
             raise QuemError(mistakes)
 
     def _study(self, problems: Mapping[str, str]) -> dict[str, Any]:
-        """The content of the study file."""
+        """The contents of the study file."""
         return {
             "kind": "relevance",
             "id": self.id,
@@ -119,9 +119,9 @@ class PoolingStudy:
 
 
 def safe_names(ids: Iterable[str]) -> dict[str, str]:
-    """A name for each id that every file system takes, its own where that is one.
+    """A safe file name for each id, the id itself if it is safe.
 
-    Another one has what is plain of the id, and ten digits of its SHA-256.
+    Other names have the safe characters of the id, and ten digits of its SHA-256.
     """
     names: dict[str, str] = {}
     taken: set[str] = set()
@@ -129,7 +129,7 @@ def safe_names(ids: Iterable[str]) -> dict[str, str]:
         fits = (
             len(one) <= _LONGEST
             and not id_trouble(one)
-            # A dot could begin an ending.
+            # A dot could begin an extension.
             and "." not in one
             and not is_ignored(one)
             and not _RESERVED.fullmatch(one)

@@ -1,4 +1,4 @@
-"""How results of relevance studies are shown: analysis.json, tables, terminal, and report."""
+"""Presentation of relevance studies: analysis.json, tables, terminal, and report."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def summary_text(found: RelevanceFindings) -> str:
 
 
 def _consensus(found: RelevanceFindings) -> str:
-    """How many candidates have which grade."""
+    """The distribution of grades, in words."""
     known = found.consensus[~np.isnan(found.consensus)]
     counts = [f"{label} {(known == grade).sum():,}" for grade, label in enumerate(found.grades)]
     before = f"; {len(found.study.judged):,} from before" if found.study.judged else ""
@@ -52,7 +52,7 @@ def _consensus(found: RelevanceFindings) -> str:
 
 
 def _agreement(found: RelevanceFindings) -> str:
-    """How far judges agree."""
+    """The agreement between judges, in words."""
     alpha = found.alpha
     if np.isnan(alpha.overall):
         return "agreement of judges is unknown: no two judged the same candidates differently"
@@ -64,7 +64,7 @@ def _agreement(found: RelevanceFindings) -> str:
 
 
 def _basis(found: RelevanceFindings) -> str:
-    """What the numbers are based on."""
+    """The data behind the numbers, in words."""
     counts = found.study.counts()
     del counts["judgment from before"]
     return ", ".join(format_count(n, noun) for noun, n in counts.items())
@@ -80,7 +80,7 @@ def _judges(found: RelevanceFindings) -> TextTable:
 
 
 def report_context(found: RelevanceFindings) -> dict[str, Any]:
-    """What the template ``report/relevance.html`` shows."""
+    """The variables of the template ``report/relevance.html``."""
     spec = found.study.spec
     return {
         "title": spec.title,
@@ -111,7 +111,7 @@ def _sections(found: RelevanceFindings) -> Iterator[Section]:
 
 
 def _methods(found: RelevanceFindings) -> Iterator[str]:
-    """A methods paragraph for a paper."""
+    """The methods paragraph for a paper."""
     yield f"The relevance of pooled candidates was judged on {_basis(found)}."
     labels = ", ".join(f"{grade} {label}" for grade, label in enumerate(found.grades))
     rule = _RULES[found.settings.consensus]

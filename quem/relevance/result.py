@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Overall(Record):
-    """What was judged, and how far judges agree."""
+    """Counts of judgments, and the agreement between judges."""
 
     labels: tuple[str, ...] = col("of the grades 0, 1, 2, …")
     n_queries: int = col("queries")
@@ -39,14 +39,14 @@ class Overall(Record):
 
 
 class JudgeRow(Row):
-    """What a judge said."""
+    """A judge's judgments."""
 
     title: ClassVar[str] = "Judges"
     judge: str = col("id", "Judge")
     n_queries: int = col("queries with a judgment", "Queries")
     n_judged: int = col("candidates that they judged", "Judged")
     n_cannot: int = col("candidates that they could not judge", "Could not")
-    grades: tuple[int, ...] = col("how often they gave the grades 0, 1, 2, …")
+    grades: tuple[int, ...] = col("counts of their grades 0, 1, 2, …")
     mean: float | None = col("mean of their grades", "Mean grade", 2)
     n_repeated: int = col("candidates that they judged twice", "Judged twice")
     same_again: float | None = col(
@@ -69,7 +69,7 @@ class PairRow(Row):
 
 
 class QueryRow(Row):
-    """A query, and how far judges agree on its candidates."""
+    """A query, with the agreement on its candidates."""
 
     title: ClassVar[str] = "What was judged of each query"
     query: str = col("id", "Query")
@@ -81,7 +81,7 @@ class QueryRow(Row):
 
 
 class CandidateRow(Row):
-    """A candidate, and what was made of its judgments."""
+    """A candidate, with the consensus of its judgments."""
 
     title: ClassVar[str] = "Consensus on each candidate"
     query: str = col("id", "Query")
@@ -103,7 +103,7 @@ class JudgmentRow(Row):
 
 
 class QrelRow(Row):
-    """What counts as true of a case."""
+    """The relevance judgment of a case that counts."""
 
     query: str = col("id")
     case: str = col("id")
@@ -112,27 +112,27 @@ class QrelRow(Row):
 
 @dataclass(frozen=True, eq=False)
 class RelevanceFindings:
-    """What judges said, and what was made of it."""
+    """The judgments and their consensus."""
 
     study: RelevanceStudy
     settings: RelevanceSettings  # as used
-    # Of shape (pairs,): the grade of each candidate; NaN where nobody judged it.
+    # Of shape (pairs,): the grade of each candidate; NaN without judgments.
     consensus: NDArray[np.float64]
     alpha: Alpha
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def judgments(self) -> Judgments:
-        """What the judges said."""
+        """The judgments."""
         return self.study.judgments
 
     @property
     def grades(self) -> tuple[str, ...]:
-        """What grades are called, the lowest first."""
+        """The labels of the grades, lowest first."""
         return self.study.spec.grades
 
     def overall(self) -> Overall:
-        """What was judged, and how far judges agree."""
+        """Counts of judgments, and the agreement between judges."""
         judgments = self.judgments
         return Overall(
             labels=self.grades,
@@ -163,7 +163,7 @@ class RelevanceFindings:
             )
 
     def pairs(self) -> Iterator[PairRow]:
-        """One row per two judges who judged a candidate both."""
+        """One row per pair of judges with common candidates."""
         said = zip(self.judgments.judges, self.judgments.first, strict=True)
         for (one, first), (other, second) in combinations(said, 2):
             if (both := in_common(first, second)).n:
@@ -208,7 +208,7 @@ class RelevanceFindings:
             yield JudgmentRow(query=query, case=case, judge=judge, grade=int(grade))
 
     def qrels(self) -> list[QrelRow]:
-        """The consensus, and what was judged before and not again."""
+        """The consensus, with earlier judgments that were not repeated."""
         known = ~np.isnan(self.consensus)
         pairs = compress(self.judgments.pairs, known)
         new = dict(zip(pairs, self.consensus[known], strict=True))
@@ -220,35 +220,35 @@ class RelevanceFindings:
 
 @dataclass(frozen=True, repr=False)
 class RelevanceResult(BaseResult["RelevanceFindings"]):
-    """How relevant cases are to queries, in the opinion of judges who may differ."""
+    """Relevance judgments of cases, with agreement and consensus."""
 
     findings: RelevanceFindings
     kind = "relevance"
 
     def __repr__(self) -> str:
-        """One line; `summary` says more."""
+        """One line; see `summary`."""
         n = len(self.findings.judgments.pairs)
         return f"<RelevanceResult of {self.findings.study.spec.id}: {n} candidates>"
 
     @staticmethod
     def presentation() -> Presentation[RelevanceFindings]:
-        """How the results are shown."""
+        """The presentation of the results."""
         from quem.relevance.page import PRESENTATION
 
         return PRESENTATION
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of."""
+        """The input files."""
         return self.findings.study.files
 
     @property
     def file_names(self) -> frozenset[str]:
-        """Every file that a report may consist of."""
+        """Every possible file of a report."""
         return super().file_names | {"qrels.txt"}
 
     def attachments(self, _: Sequence[str] = ("csv",)) -> dict[str, bytes]:
-        """The qrels as TREC has them, unless an id has a space."""
+        """The qrels in TREC format, unless an id has a space."""
         qrels = self.findings.qrels()
         names = {name for one in qrels for name in (one.query, one.case)}
         if not qrels or any(re.search(r"\s", name) or not name for name in names):

@@ -1,4 +1,4 @@
-"""Figures without pyplot: one palette, SVG and PNG on white, and its colors on dark."""
+"""Figures without pyplot: one palette, SVG and PNG on white, with dark-mode colors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INK, MUTED, GRID, PAPER = "#191c22", "#4c525c", "#dcd9d1", "#ffffff"
 LINE, BAND, INNER_BAND = "#1c4f8f", "#dbe6f3", "#b9cfe8"
 SYSTEMS = ("#b23c17", "#6a3fa0", "#0b6b6b", "#8a5a00", "#a3246b", "#33691e")
 
-# What each color becomes on a dark screen. The hue stays, the lightness turns.
+# The color of each on a dark screen: same hue, inverted lightness.
 _DARK = {
     INK: "#e9eaed",
     MUTED: "#a9b0bb",
@@ -74,7 +74,7 @@ _STYLE: Any = {
     "ytick.labelcolor": INK,
 }
 
-# For names that DejaVu Sans has no letters for, in pictures; SVG leaves this to its viewer.
+# Fonts for names that DejaVu Sans lacks letters for, in pictures; SVG leaves this to its viewer.
 _FALLBACK_FONTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
@@ -101,9 +101,9 @@ _FALLBACK_FONTS = (
 
 @contextmanager
 def with_style() -> Iterator[None]:
-    """Draw in the project's style, whatever the user's own settings are."""
+    """Draw in the project's style, whatever the user's settings."""
     with mpl.rc_context():
-        # A `matplotlibrc` in the current folder, which may be a stranger's, sets what it likes:
+        # A `matplotlibrc` in the current folder, possibly a stranger's, can set anything:
         # `text.usetex` would even run LaTeX.
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
@@ -119,7 +119,7 @@ def tidy(axes: Axes, *, x: str = "", y: str = "", grid: str = "y") -> None:
 
 
 def svg_text(figure: Figure, name: str) -> str:
-    """Draw a figure as SVG on white, the same bytes each time. Text stays text."""
+    """A figure as SVG on white, the same bytes each time. Text stays text."""
     buffer = io.StringIO()
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": name}
     title = name.replace("-", " ").capitalize()
@@ -130,7 +130,7 @@ def svg_text(figure: Figure, name: str) -> str:
 
 
 def png_bytes(figure: Figure, dpi: int = 160) -> bytes:
-    """Draw a figure as PNG on white, the same bytes each time."""
+    """A figure as PNG on white, the same bytes each time."""
     buffer = io.BytesIO()
     with _saving(_fonts()):
         figure.savefig(
@@ -144,7 +144,7 @@ def png_bytes(figure: Figure, dpi: int = 160) -> bytes:
 
 
 def pdf_bytes(figure: Figure, name: str) -> bytes:
-    """Draw a figure as PDF on white, with its fonts, the same bytes each time."""
+    """A figure as PDF on white, with its fonts, the same bytes each time."""
     buffer = io.BytesIO()
     metadata: Any = dict.fromkeys(("CreationDate", "Creator", "Producer"))
     metadata["Title"] = name.replace("-", " ").capitalize()
@@ -155,7 +155,7 @@ def pdf_bytes(figure: Figure, name: str) -> bytes:
 
 
 def _fonts() -> dict[str, Any]:
-    """Give the settings that draw letters of more languages, where this machine has them."""
+    """The settings of fonts for more languages, if installed."""
     from matplotlib.font_manager import fontManager
 
     known = {font.name for font in fontManager.ttflist}
@@ -166,14 +166,14 @@ def _fonts() -> dict[str, Any]:
 
 @contextmanager
 def _saving(settings: Any) -> Iterator[None]:  # noqa: ANN401  see _STYLE
-    """Save in the style too, whatever letters the fonts here have."""
+    """Save in the style too, whatever fonts are installed."""
     with with_style(), mpl.rc_context(settings), missing_glyphs():
         yield
 
 
 @contextmanager
 def missing_glyphs() -> Iterator[None]:
-    """Bear with letters that no font here has."""
+    """Ignore warnings on letters without a font."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", r"Glyph .* missing from|Matplotlib .* does not support")
         yield
@@ -209,7 +209,7 @@ FORMATS = ("svg", "png", "pdf")
 MOST_LABELS = 24
 MOST_ROWS = 40
 HALO = {"boxstyle": "round,pad=0.05", "facecolor": PAPER, "edgecolor": "none", "alpha": 0.7}
-_LETTER = 0.072  # inches, of a letter of that size
+_LETTER = 0.072  # inches, width of a letter of that size
 
 
 def one_axes(
@@ -220,7 +220,7 @@ def one_axes(
     right: float = 0.15,
     bottom: float = 0.5,
 ) -> tuple[Figure, Axes]:
-    """Make a figure of one Axes, its size and margins in inches."""
+    """A figure with one Axes, its size and margins in inches."""
     figure = Figure(figsize=(width, height))
     axes = figure.add_axes(
         (
@@ -234,10 +234,10 @@ def one_axes(
 
 
 def label_inches(labels: Iterable[str]) -> float:
-    """Give about the width of the widest of these labels, with a little air."""
+    """The approximate width of the widest label, with a margin."""
     return 0.15 + _LETTER * max(map(count_letters, labels), default=0)
 
 
 def colors() -> Iterator[str]:
-    """Give each system its color, in the order of the study, over and over."""
+    """The colors of the systems in the order of the study, cyclic."""
     return cycle(SYSTEMS)

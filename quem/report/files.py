@@ -1,4 +1,4 @@
-"""The report: a page that is one self-contained file without requests to anywhere, and other files.
+"""The report: a self-contained page without network requests, and other files.
 
 Each is replaced atomically, analysis.json last.
 """
@@ -34,12 +34,12 @@ def report_html(
     svgs: dict[str, str] | None = None,
     tables: Sequence[str] = ("csv",),
 ) -> str:
-    """Lay a result out as one page."""
+    """The report of a result as one page."""
     return _render(f"report/{result.template or result.kind}.html", result, svgs, tables)
 
 
 def notebook_html(result: BaseResult[Any]) -> str:
-    """Lay a result out as the output of a notebook's cell."""
+    """The output of a notebook cell for a result."""
     return _render(f"report/{result.template or result.kind}-notebook.html", result, None)
 
 
@@ -54,7 +54,7 @@ def _render(
     if svgs is None:
         svgs = {stem: svg_text(figure, stem) for stem, figure in result.figures().items()}
     context: dict[str, Any] = result.context()
-    # Of figures for whoever does not see them; mostly the captions.
+    # Alternative texts of figures; mostly the captions.
     labels = context.get("labels", context["captions"])
     figures = {stem: inline_svg(svg, stem, labels[stem]) for stem, svg in svgs.items()}
     for stem, draw in result.presentation().narrow().items():
@@ -77,7 +77,7 @@ def _render(
 
 
 def rendered(template: str, **context: object) -> str:
-    """A text of the templates for reports."""
+    """A rendered template of reports."""
     return _environment().get_template(f"report/{template}").render(context)
 
 
@@ -98,13 +98,13 @@ def _environment() -> Environment:
 
 @cache
 def _font(name: str) -> str:
-    """A font of the pages of judges with its most used letters, in Base64; empty without it."""
+    """A font of the judges' pages, subset to common letters, in Base64; empty without it."""
     path = resource("webjudge/static/vendor") / f"{name}-basic-wght-normal.woff2"
     return b64encode(path.read_bytes()).decode() if path.is_file() else ""
 
 
 def _code(text: str) -> Markup:
-    """Escape a text, and show what is between backticks as code."""
+    """Escape a text, with parts in backticks as code."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704  escaped
@@ -112,20 +112,20 @@ def _code(text: str) -> Markup:
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of ready texts."""
+    """A table of formatted texts."""
 
     caption: str
     columns: tuple[str, ...]  # the first holds names; the others, numbers
     rows: Sequence[tuple[str, ...]]
     note: str = ""
     words: frozenset[int] = frozenset()  # columns besides the first that hold words
-    muted: frozenset[tuple[int, int]] = frozenset()  # cells, by row and column, that are grayed out
-    is_open: bool = False  # whether it is unfolded where it is long
+    muted: frozenset[tuple[int, int]] = frozenset()  # grayed-out cells by row and column
+    is_open: bool = False  # whether a long table is unfolded
 
 
 @dataclass(frozen=True)
 class Check:
-    """One line of a card on the first screen."""
+    """A line of a card on the first screen."""
 
     sign: Literal["good", "warn", "bad"]
     title: str  # a short sentence
@@ -134,12 +134,12 @@ class Check:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report under one heading."""
+    """A section of a report under one heading."""
 
     id: str
     title: str
     text: list[str] = field(default_factory=list)  # paragraphs
-    figures: tuple[str, ...] = ()  # stems of the figures that belong here
+    figures: tuple[str, ...] = ()  # stems of its figures
     tables: list[TextTable] = field(default_factory=list)
 
 
@@ -156,7 +156,7 @@ def write_report(
     made = report_files(result, tables, figures, dpi)
     files: dict[str, Content] = {**result.attachments(tables), **made}
     write_files(folder, files, keep=result.inputs)
-    # What an earlier report left here and this one has not would contradict it.
+    # Remove files of an earlier report that this one lacks, as they would contradict it.
     for name in result.file_names - set(files) if again else ():
         if not _is_one_of(folder / name, result.inputs):
             (folder / name).unlink(missing_ok=True)
@@ -168,7 +168,7 @@ def report_files(
     figures: Sequence[str] = ("svg",),
     dpi: int = 160,
 ) -> dict[str, bytes]:
-    """Make the report's files but attachments, by name, in the order in which they are written."""
+    """The report's files except attachments, by name, in writing order."""
     from quem.report.drawing import FORMATS, pdf_bytes, png_bytes, svg_text
     from quem.report.tables import table_files
 
@@ -191,7 +191,7 @@ def report_files(
 
 
 def json_text(content: dict[str, Any]) -> str:
-    """Write plain data as JSON, numbers with 12 significant digits, NaN and infinity null."""
+    """Plain data as JSON, numbers with 12 significant digits, NaN and infinity as null."""
     return json.dumps(_plain(content), ensure_ascii=False, indent=1, allow_nan=False) + "\n"
 
 
@@ -208,7 +208,7 @@ def _plain(value: Any) -> Any:  # noqa: ANN401  JSON holds anything
 def write_files(
     folder: Path, files: Mapping[str, Content], keep: Iterable[Path] = (), mode: int = 0o666
 ) -> None:
-    """Write files so that each is there whole or not at all, in the order given."""
+    """Write files atomically in the given order."""
     _refuse_file(folder)
     _refuse_taken(folder, files, keep)
     is_new = not folder.exists()
@@ -232,13 +232,13 @@ def write_files(
             for left in parts.values():
                 left.unlink(missing_ok=True)
             if is_new:
-                # It stays where it holds files.
+                # A folder with files stays.
                 with suppress(OSError):
                     folder.rmdir()
 
 
 def _refuse_taken(folder: Path, names: Iterable[str], keep: Iterable[Path]) -> None:
-    """Nothing of the study may be overwritten, and no folder can be."""
+    """Refuse to overwrite files of the study, and folders."""
     mistakes = []
     for name in names:
         if _is_one_of(folder / name, keep):

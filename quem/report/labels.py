@@ -1,4 +1,4 @@
-"""Labels of points that meet neither each other nor a point, and stay inside the axes."""
+"""Labels of points that do not overlap each other or a point, inside the axes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.backend_bases import RendererBase
     from numpy.typing import NDArray
 
-# Points: from a mark to its label near by, and farther off, where a line leads to it.
+# Points: distance from a mark to a near label, and to a far one with a leader line.
 _NEAR = 7.0
 _FAR = (20.0, 34.0, 50.0, 70.0)
-# To the right first, as one reads; then where the eye looks next.
+# To the right first, in reading direction.
 _DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))
-# Pixels of air around a point and between labels.
+# Margin around a point and between labels, in pixels.
 _AIR = 2.0
 
 
@@ -35,7 +35,7 @@ class Label:
     # The point, in data units
     x: float
     y: float
-    texts: tuple[str, ...]  # what to write, and shorter forms for where that finds no place
+    texts: tuple[str, ...]  # text, and shorter forms for lack of space
     color: str = MUTED
     weight: str = "normal"
 
@@ -48,7 +48,7 @@ def place_labels(
     radius: float = 5.0,
     line: NDArray[np.float64] | None = None,
 ) -> list[Text]:
-    """Write each label at the first place that is free; those that find none are left out.
+    """Write each label at the first free place; labels without one are left out.
 
     Shapes: `points` (n, 2); `line` (m, 2), optional.
     """
@@ -90,7 +90,7 @@ def place_labels(
 def _candidates(label: Label) -> Iterator[tuple[str, tuple[float, float], bool]]:
     for text in label.texts:
         for right, up in _DIRECTIONS:
-            # Diagonals begin nearer, since a corner is what meets the point.
+            # Diagonals are closer, since a corner is nearest to the point.
             off = _NEAR if not (right and up) else 0.7 * _NEAR
             yield text, (right * off, up * off), False
         for far in _FAR:
@@ -115,7 +115,7 @@ def _write(axes: Axes, label: Label, text: str, dx: float, dy: float) -> Annotat
 
 
 def _lead(axes: Axes, label: Label, box: Bbox) -> None:
-    """Draw a line from a point to its label where that is far off, behind all labels."""
+    """Draw a leader line from a point to a far label, behind all labels."""
     x, y = axes.transData.transform((label.x, label.y))
     end = (min(max(x, box.x0), box.x1), min(max(y, box.y0), box.y1))
     if np.hypot(end[0] - x, end[1] - y) > 0.9 * _FAR[0] * axes.figure.dpi / 72:
@@ -125,7 +125,7 @@ def _lead(axes: Axes, label: Label, box: Bbox) -> None:
 
 
 def _extent(shown: Annotation, renderer: RendererBase) -> Bbox:
-    """Measure the text where it is to be."""
+    """The extent of a text at its place."""
     with missing_glyphs():
         shown.update_positions(renderer)
         return Text.get_window_extent(shown, renderer)
@@ -136,7 +136,7 @@ def _inside(box: Bbox, room: Bbox) -> bool:
 
 
 def _meets(box: Bbox, curve: NDArray[np.float64]) -> bool:
-    """Whether a curve of close points goes through a box."""
+    """Whether a curve of close points crosses a box."""
     if not len(curve):
         return False
     x, y = curve.T

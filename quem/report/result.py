@@ -1,4 +1,4 @@
-"""What a result of any kind offers: summary, tables, figures, page, notebook cell and files."""
+"""The interface of all results: summary, tables, figures, page, notebook cell, and files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.report.rows import RowDocument, RowTable
 
-# What a file holds; in parts where that is much.
+# The contents of a file; in parts if large.
 Content: TypeAlias = "bytes | Iterable[bytes]"
 
 
 class WarningFindings(Protocol):
-    """All numbers of a result, with the warnings about them."""
+    """All numbers of a result, with its warnings."""
 
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
@@ -36,7 +36,7 @@ Drawers: TypeAlias = "Mapping[str, Callable[[Findings], Figure | None]]"
 
 
 class Presentation(Generic[Findings]):
-    """How the results of a kind are shown."""
+    """The presentation of the results of a kind."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Presentation(Generic[Findings]):
 
     @property
     def figures(self) -> Drawers[Findings]:
-        """Draw each figure by its file stem."""
+        """The drawing functions by file stem."""
         return self._figures() if callable(self._figures) else self._figures
 
 
@@ -66,27 +66,27 @@ class BaseResult(ABC, Generic[Findings_co]):
     """
 
     kind: ClassVar[str]
-    template: ClassVar[str] = ""  # of the report, where it is not the kind's own
+    template: ClassVar[str] = ""  # of the report, if not the kind's own
     findings: Findings_co
 
     @staticmethod
     @abstractmethod
     def presentation() -> Presentation[Findings_co]:
-        """Say how results of this kind are shown."""
+        """The presentation of results of this kind."""
 
     @property
     @abstractmethod
     def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of."""
+        """The input files."""
 
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
-        """What a reader of the result must know, each with a code and a sentence."""
+        """The warnings about the result, each with a code and a sentence."""
         return self.findings.warnings
 
     @property
     def file_names(self) -> frozenset[str]:
-        """Every file that a report of this kind may consist of."""
+        """Every possible file of a report of this kind."""
         from quem.report.tables import table_names
 
         shown = self.presentation()
@@ -100,7 +100,7 @@ class BaseResult(ABC, Generic[Findings_co]):
         )
 
     def summary(self, *, warnings: bool = True) -> str:
-        """Say the result, what it is based on and, unless told not to, the warnings, as text."""
+        """The result with its basis and, unless excluded, the warnings, as text."""
         text = self.presentation().summary(self.findings)
         if not warnings or not self.warnings:
             return text
@@ -109,22 +109,22 @@ class BaseResult(ABC, Generic[Findings_co]):
         return f"{text}\n\n{warnings_text(self.warnings)}"
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Give the tables that are written, by file stem."""
+        """The tables that are written, by file stem."""
         frames = ((t, t.frame(self.findings)) for t in self.presentation().tables)
         return {table.stem: frame for table, frame in frames if table.always or len(frame)}
 
     def table(self, stem: str) -> pd.DataFrame:
-        """Give the table of a file stem, with its columns also where it has no rows."""
+        """The table of a file stem; it has its columns even without rows."""
         frames = [t.frame(self.findings) for t in self.presentation().tables if t.stem == stem]
         return next((frame for frame in frames if len(frame)), frames[0])
 
     def figures(self) -> dict[str, Figure]:
-        """Draw the figures that there is something for, by file stem."""
+        """The figures that have content, by file stem."""
         drawn = {stem: self.plot(stem) for stem in self.presentation().figures}
         return {stem: figure for stem, figure in drawn.items() if figure is not None}
 
     def plot(self, stem: str) -> Figure | None:
-        """Draw the figure of a file stem; None where there is nothing to draw.
+        """The figure of a file stem; None without content.
 
         Raises
         ------
@@ -140,19 +140,19 @@ class BaseResult(ABC, Generic[Findings_co]):
             return figures[stem](self.findings)
 
     def attachments(self, tables: Sequence[str] = ("csv",)) -> Mapping[str, Content]:  # noqa: ARG002
-        """Files that are neither figures nor tables, by name, beside tables of these formats."""
+        """Files other than figures and tables, by name, for these table formats."""
         return {}
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of analysis.json."""
+        """The contents of analysis.json."""
         return self.presentation().document.record(self.findings)
 
     def context(self) -> dict[str, Any]:
-        """Give what the report's template shows."""
+        """The variables of the report's template."""
         return self.presentation().context(self.findings)
 
     def to_html(self) -> str:
-        """Give the report as one self-contained HTML page."""
+        """The report as one self-contained HTML page."""
         from quem.report.files import report_html
 
         return report_html(self)

@@ -1,4 +1,4 @@
-"""The rows of a result: each value is declared once, and all forms of a table come from that."""
+"""The rows of a result: each value is declared once for all forms of a table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _UNKNOWN = "–"
 
 
 def col(meaning: str, heading: str = "", digits: int = 1, *, kind: str = "", **more: Any) -> Any:  # noqa: ANN401
-    """Declare a value: what it means, its heading on the page (none: not shown), its digits.
+    """Declare a value: its meaning, heading on the page (none: not shown), and digits.
 
     `kind` is ``p`` for a p value, ``chance`` for a probability, ``share`` for a share, and ``csv``
     for a value that analysis.json lacks.
@@ -34,18 +34,18 @@ def col(meaning: str, heading: str = "", digits: int = 1, *, kind: str = "", **m
 
 
 class Record(BaseModel):
-    """An entry of analysis.json; the order of the fields is that of the keys."""
+    """An entry of analysis.json; keys are in the order of the fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @classmethod
     def taken_from(cls, found: object, **more: object) -> Self:
-        """The attributes of the same names, and what these do not give."""
+        """A record from attributes of the same names, and from keywords for the others."""
         names = cls.model_fields.keys() - more.keys()
         return cls(**{name: getattr(found, name) for name in names}, **more)
 
     def record(self) -> dict[str, Any]:
-        """An entry of analysis.json; NaN and infinity stand for null."""
+        """An entry of analysis.json; NaN and infinity are null."""
         return {
             name: _plain(getattr(self, name))
             for name, field in type(self).model_fields.items()
@@ -54,7 +54,7 @@ class Record(BaseModel):
 
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
-        """JSON Schema of an entry: no other keys, and all required."""
+        """JSON Schema of an entry: all keys required, no others."""
         fields = {n: f for n, f in cls.model_fields.items() if _extra(f)["kind"] != "csv"}
         return {
             "type": "object",
@@ -79,10 +79,10 @@ class Record(BaseModel):
 
 
 class Row(Record):
-    """A line of a table; the order of the fields is that of the columns.
+    """A line of a table; columns are in the order of the fields.
 
-    A field whose type is a row stands for its columns, with its name before theirs; a list of
-    rows is in analysis.json alone.
+    A field whose type is a row yields that row's columns with its name as a prefix; a list of rows
+    is in analysis.json alone.
     """
 
     title: ClassVar[str] = ""
@@ -116,11 +116,11 @@ class Row(Record):
 
     @classmethod
     def shown(cls) -> dict[str, FieldInfo]:
-        """The fields that have a heading."""
+        """The fields with a heading."""
         return {name: field for name, field in cls.model_fields.items() if field.title}
 
     def cells(self) -> tuple[str, ...]:
-        """The shown values, written for people."""
+        """The shown values, formatted."""
         return tuple(_text(getattr(self, name), field) for name, field in self.shown().items())
 
     @classmethod
@@ -166,7 +166,7 @@ def _is_list(annotation: Any) -> bool:  # noqa: ANN401
 
 
 def _record_of(annotation: Any) -> type[Record] | None:  # noqa: ANN401
-    """The record that a field holds, or of which it holds a list."""
+    """The record, or the element type of the list of records, in a field."""
     for kind in _types(annotation):
         inner = get_args(kind)[0] if get_args(kind)[1:] == (...,) else kind
         if isinstance(inner, type) and issubclass(inner, Record):
@@ -175,7 +175,7 @@ def _record_of(annotation: Any) -> type[Record] | None:  # noqa: ANN401
 
 
 def _row_of(annotation: Any) -> type[Row] | None:  # noqa: ANN401
-    """The row that a field holds."""
+    """The row in a field."""
     inner = _record_of(annotation)
     return inner if inner and issubclass(inner, Row) and not _is_list(annotation) else None
 
@@ -213,7 +213,7 @@ def _schema(annotation: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def _text(value: Any, field: FieldInfo) -> str:  # noqa: ANN401
-    """Write a value for people."""
+    """A formatted value."""
     extra = _extra(field)
     if value is None or value in ("", (None, None)) or value != value:  # noqa: PLR0124  NaN
         return _UNKNOWN
@@ -236,7 +236,7 @@ def _text(value: Any, field: FieldInfo) -> str:  # noqa: ANN401
 
 
 def _ends(low: float | None, high: float | None, digits: int) -> str:
-    """Write an interval of which one end may be open."""
+    """A formatted interval, possibly with an open end."""
     if high is None:
         return f"at least {format_number(low or 0.0, digits)}"
     if low is None:
@@ -246,14 +246,14 @@ def _ends(low: float | None, high: float | None, digits: int) -> str:
 
 @dataclass(frozen=True)
 class RowTable:
-    """A CSV file of a report whose lines are rows."""
+    """A CSV file of a report with one row per line."""
 
     stem: str
-    meaning: str  # what a row is
+    meaning: str  # of a row
     row: type[Row]
-    # The rows of some findings; a DataFrame where there are so many that columns are made whole
+    # The rows of some findings; a DataFrame for many rows, built by column
     rows: Callable[[Any], Iterable[Row] | pd.DataFrame | None]
-    always: bool = False  # whether a table without rows is written, with its header
+    always: bool = False  # whether to write a table without rows
 
     def frame(self, findings: Any) -> pd.DataFrame:  # noqa: ANN401
         """The table of some findings."""
@@ -282,10 +282,10 @@ class Entry:
     name: str
     meaning: str
     row: type[Record]
-    of: Callable[[Any], Record | Sequence[Record] | None]  # None where a study has none of it
+    of: Callable[[Any], Record | Sequence[Record] | None]  # None where a study has none
     many: bool = True
     always: bool = False  # whether every result has it
-    null: bool = False  # whether null stands for none
+    null: bool = False  # whether a missing value is null
 
     def schema(self) -> dict[str, Any]:
         """JSON Schema of the value."""
@@ -295,7 +295,7 @@ class Entry:
         return {"anyOf": [schema, {"type": "null"}]} if self.null else schema
 
     def plain(self, findings: Any) -> Any:  # noqa: ANN401
-        """The value in JSON; None where there is none."""
+        """The value in JSON; None where missing."""
         value = self.of(findings)
         if value is None or isinstance(value, Record):
             return value and value.record()
@@ -303,7 +303,7 @@ class Entry:
         return records if self.many else next(iter(records), None)
 
     def documented(self, path: str = "") -> Iterator[tuple[str, str]]:
-        """The key and those inside it, each with its meaning."""
+        """The key and nested keys, each with its meaning."""
         yield f"{path}{self.name}", self.meaning
         yield from self.row.documented(f"{path}{self.name}{'[]' if self.many else ''}.")
 
@@ -319,7 +319,7 @@ class WarningRecord(Record):
     """A warning."""
 
     code: str = col("its stable name")
-    message: str = col("what was observed, what it does to the result, and what to do")
+    message: str = col("what was observed, effect on the result, and remedy")
 
 
 STUDY = Entry(
@@ -332,7 +332,7 @@ STUDY = Entry(
 )
 _WARNINGS = Entry(
     "warnings",
-    "what a reader of the result must know",
+    "warnings about the result",
     WarningRecord,
     lambda found: [WarningRecord.taken_from(one) for one in found.warnings],
     always=True,
@@ -345,12 +345,12 @@ class RowDocument:
     """analysis.json of a kind: format, kind, study, settings, then rows, then warnings."""
 
     kind: str
-    settings: type[BaseModel]  # of which the findings hold those used
+    settings: type[BaseModel]  # of the settings as used
     entries: Sequence[Entry]
     study: Entry = STUDY
 
     def record(self, findings: Any) -> dict[str, Any]:  # noqa: ANN401
-        """The content; entries without a value are left out."""
+        """The contents; entries without a value are left out."""
         return {
             "format": 1,
             "kind": self.kind,
@@ -360,7 +360,7 @@ class RowDocument:
         }
 
     def schema(self) -> dict[str, Any]:
-        """JSON Schema: no other keys; entries may be missing but those that every result has."""
+        """JSON Schema: no other keys; only keys of every result are required."""
         entries = (self.study, *self.entries, _WARNINGS)
         always = [entry.name for entry in entries if entry.always]
         return {
@@ -384,6 +384,6 @@ class RowDocument:
 
 
 def _values_of(entries: Iterable[Entry], findings: Any) -> dict[str, Any]:  # noqa: ANN401
-    """Values by key, where there are any."""
+    """Values by key, without missing ones."""
     found = ((entry, entry.plain(findings)) for entry in entries)
     return {entry.name: value for entry, value in found if value is not None or entry.null}

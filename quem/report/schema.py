@@ -35,14 +35,14 @@ def json_schema(presentations: Mapping[str, Presentation[Any]]) -> dict[str, Any
 
 
 def settings_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """JSON Schema of settings as they were used: all are there, whatever their defaults are."""
+    """JSON Schema of settings as used: all are required, whatever their defaults."""
     schema = model.model_json_schema(mode="serialization")
     settings: dict[str, Any] = _strict(_inlined(schema, schema.pop("$defs", {})))
     return settings
 
 
 def _inlined(schema: Any, models: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
-    """A schema with the models that it refers to in their places."""
+    """A schema with its references resolved."""
     if isinstance(schema, list):
         return [_inlined(part, models) for part in schema]
     if not isinstance(schema, dict):
@@ -53,7 +53,7 @@ def _inlined(schema: Any, models: Mapping[str, Any]) -> Any:  # noqa: ANN401  JS
 
 
 def _strict(schema: Any) -> Any:  # noqa: ANN401  JSON
-    """A schema that wants all properties and no others, without titles and defaults."""
+    """A schema with all properties required and no others, without titles and defaults."""
     if isinstance(schema, list):
         return [_strict(part) for part in schema]
     if not isinstance(schema, dict):

@@ -33,13 +33,13 @@ _MARKDOWN = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_[]<>|~$#&"})
 
 
 def table_names(stems: Iterable[str]) -> Iterator[str]:
-    """Name every file that tables may be in."""
+    """Every possible file of tables."""
     yield from (f"{stem}.csv" for stem in stems)
     yield from _PAPER.values()
 
 
 def table_files(result: BaseResult[Any], formats: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Write the tables of a result; gives names and contents of files."""
+    """The table files of a result: names and contents."""
     if unknown := [name for name in formats if name not in FORMATS]:
         raise QuemError(f"tables: there is no format {unknown[0]!r}; use {', '.join(FORMATS)}")
     if "csv" in formats:
@@ -54,7 +54,7 @@ def table_files(result: BaseResult[Any], formats: Sequence[str]) -> Iterator[tup
 
 
 def _tables_in(values: Iterable[object]) -> Iterator[TextTable]:
-    """Find the tables in what a template shows, in the order of the page."""
+    """The tables in a template's variables, in the order of the page."""
     for value in values:
         if isinstance(value, TextTable):
             yield value
@@ -65,7 +65,7 @@ def _tables_in(values: Iterable[object]) -> Iterator[TextTable]:
 
 
 def markdown_text(tables: Iterable[TextTable]) -> str:
-    """Write tables in Markdown (GitHub's), each below its caption."""
+    """Tables in GitHub's Markdown, each below its caption."""
     parts = []
     for table in tables:
         body = _frame(table, _MARKDOWN).to_markdown(
@@ -81,7 +81,7 @@ def markdown_text(tables: Iterable[TextTable]) -> str:
 
 
 def latex_text(tables: Iterable[TextTable]) -> str:
-    r"""Write tables in LaTeX, with the rules of booktabs.
+    r"""Tables in LaTeX, with the rules of booktabs.
 
     Each is a float with a caption and a label, ``tab:1`` and so on.
     """
@@ -110,7 +110,7 @@ def latex_text(tables: Iterable[TextTable]) -> str:
 
 
 def _frame(table: TextTable, signs: dict[int, str]) -> pd.DataFrame:
-    """Give the escaped texts; columns are numbered, since two may have the same heading."""
+    """The escaped texts; columns are numbered, since headings may repeat."""
     rows = [[_one_line(cell).translate(signs) for cell in row] for row in table.rows]
     return pd.DataFrame(rows, columns=range(len(table.columns)), dtype=object)
 
@@ -120,26 +120,26 @@ def _one_line(text: str) -> str:
 
 
 def _sides(table: TextTable) -> list[str]:
-    """Where the texts of each column are: words on the left, numbers on the right."""
+    """The alignment of each column: words left, numbers right."""
     return ["left" if at in {0, *table.words} else "right" for at in range(len(table.columns))]
 
 
 _DIGITS = "%.12g"
-# From here on, what is saved is more than what is looked up.
+# From here on, deduplication saves more than it costs.
 _LARGE = 10_000
 _ROWS_AT_ONCE = 1 << 17
 
 
 def csv_bytes(table: pd.DataFrame) -> bytes:
-    """Write a table as CSV, numbers with 12 significant digits."""
+    """A table as CSV, numbers with 12 significant digits."""
     return b"".join(csv_parts(table))
 
 
 def csv_parts(table: pd.DataFrame) -> Iterator[bytes]:
-    """Write a table as `csv_bytes` does, some rows at a time.
+    """A table as by `csv_bytes`, in parts.
 
     A table of ranks repeats its values: a million rows have some thousand beginnings (judge,
-    problem, block) and as many ends. Columns side by side are joined as long as that stays so.
+    problem, block) and as many ends. Adjacent columns are joined as long as that holds.
     """
     if len(table) < _LARGE:
         yield table.to_csv(index=False, float_format=_DIGITS, lineterminator="\n").encode()
@@ -168,13 +168,13 @@ def csv_parts(table: pd.DataFrame) -> Iterator[bytes]:
 
 @dataclass(frozen=True)
 class _Texts:
-    """One column or several: the distinct texts, and which of them each row has."""
+    """One or several columns: the distinct texts, and the index of each row."""
 
     codes: NDArray[np.int64]
     texts: list[str]
 
     def before(self, other: _Texts, most: int) -> _Texts | None:
-        """Put another column behind, unless that makes more than this many texts."""
+        """Append another column, unless that makes more than this many texts."""
         both = self.codes * len(other.texts) + other.codes
         codes, distinct = pd.factorize(both)
         if len(distinct) > most:
@@ -185,9 +185,9 @@ class _Texts:
 
 
 def _texts(column: pd.Series[Any]) -> _Texts:
-    """Write each value of a column once, as pandas does; a missing one is empty."""
+    """The distinct values of a column as pandas writes them; a missing one is empty."""
     if column.dtype == np.float64:
-        # By their bits, because -0 and 0 are equal, and are written in two ways.
+        # By their bits, because -0 and 0 are equal but written differently.
         codes, bits = pd.factorize(column.to_numpy().view(np.int64))
         distinct = bits.view(np.float64)
         return _Texts(codes, ["" if np.isnan(one) else _DIGITS % one for one in distinct])

@@ -34,21 +34,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What the retrievers of a study gave, and their scores."""
+    """The lists of a study's retrievers with their scores."""
 
     study: RetrievalStudy
     settings: RetrievalSettings
     inference: Inference
     measures: tuple[Measure, ...]
     truth: Truth
-    runs: dict[str, Run]  # of all retrievers that were made, by their ids
-    scored: Scored  # of those that are not the ground truth
+    runs: dict[str, Run]  # of all retrievers, by id
+    scored: Scored  # of retrievers other than the ground truth
     mac_fac: MacFac | None = None
     warnings: tuple[StudyWarning, ...] = ()  # about files and retrievers
 
     @property
     def truth_run(self) -> Run | None:
-        """How the retriever ran that is the ground truth; None where a file is."""
+        """The run of the retriever that is the ground truth; None for a file."""
         return self.runs.get(self.study.spec.ground_truth.retriever)
 
 
@@ -60,7 +60,7 @@ def analyze_retrieval(
 
 
 def check_retrieval(study: RetrievalStudy) -> tuple[StudyWarning, ...]:
-    """What is doubtful before anything is run; retrievers are made, and asked nothing."""
+    """The warnings before anything runs; retrievers are created, but not called."""
     _, warnings = make_retrievers(study)
     check_claims(study, study.spec.analysis, measures_of(study, study.spec.analysis))
     return (*study.data.warnings, *warnings)
@@ -73,7 +73,7 @@ def evaluated(
     *,
     whole: bool = False,
 ) -> Evaluation:
-    """Score what the retrievers of a study give; a `whole` ground truth can be used again."""
+    """Score the retrievers of a study; a `whole` ground truth can be reused."""
     chosen, own = named(settings)
     study = replace(study, own_measures={**study.own_measures, **own})
     used = changed_settings(study.spec.analysis, chosen)
@@ -88,7 +88,7 @@ def evaluated(
     times = Times(used.warm_up, used.repeats)
     runs = run_retrievers(study, retrievers, depth_of(measures, n), times, progress)
     phases = run_phases(study, retrievers, times, progress)
-    # Only now is it known what is needed of the ground truth.
+    # The required part of the ground truth is only known now.
     lists = [run.lists for run in (*runs.values(), *(phases.pairs if phases else ()))]
     pairs = study.spec.mac_fac.pairs if study.spec.mac_fac else ()
     at_k = [one for _, k in pairs for one in measures_at(measures, k)]

@@ -44,11 +44,11 @@ class Case(dict[str, Any]):
         self.id = id
 
     def __repr__(self) -> str:
-        """As it is made."""
+        """The constructor call."""
         return f"Case({self.id!r}, {super().__repr__()})"
 
     def __reduce__(self) -> tuple[type[Case], tuple[str, dict[str, Any]]]:
-        """Let a case be copied and sent to another process with its id."""
+        """Support copying and pickling with the id."""
         return Case, (self.id, dict(self))
 
 
@@ -56,25 +56,25 @@ class Case(dict[str, Any]):
 class CaseBase:
     """Cases, each with an id, in the order of their file."""
 
-    name: str  # the file as the user named it; empty where the ids alone are known
+    name: str  # as the user named it; empty for ids alone
     ids: tuple[str, ...]
     # The values of each attribute, in the order of the ids
     columns: dict[str, list[Any]] = field(default_factory=dict, repr=False)
-    solution: tuple[str, ...] = ()  # those attributes that are the outcome of a case
+    solution: tuple[str, ...] = ()  # attributes of the outcome of a case
     ignored: tuple[str, ...] = ()  # columns that are not attributes
 
     def __len__(self) -> int:
-        """Count the cases."""
+        """Number of cases."""
         return len(self.ids)
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The place of each id."""
+        """The index of each id."""
         return {name: place for place, name in enumerate(self.ids)}
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """Their names."""
+        """The names of the attributes."""
         return tuple(self.columns)
 
     @cached_property
@@ -83,67 +83,67 @@ class CaseBase:
         return tuple(name for name in self.attributes if name not in self.solution)
 
     def case(self, place: int, *, solved: bool = True) -> Case:
-        """Make a case, new each time, so that nobody can spoil it for others."""
+        """A case, new each time, so that changes do not affect others."""
         names = self.attributes if solved else self.problem
         return Case(self.ids[place], {name: self.columns[name][place] for name in names})
 
     def cases(self) -> dict[str, Case]:
-        """Make all cases, by id."""
+        """All cases by id."""
         return {name: self.case(place) for place, name in enumerate(self.ids)}
 
 
 def named_only(ids: Iterable[str]) -> CaseBase:
-    """Make a case base of ids alone, each once."""
+    """A case base of distinct ids alone."""
     return CaseBase("", tuple(dict.fromkeys(ids)))
 
 
 @dataclass(frozen=True)
 class Task:
-    """The queries and cases that retrievers work on."""
+    """The queries and cases of a retrieval."""
 
     queries: CaseBase
     cases: CaseBase
     leave_one_out: bool = False
 
     def own(self, query: int) -> int:
-        """The place of the case that is the query and left out; -1 for none."""
+        """The index of the case that is the query and left out; -1 for none."""
         return query if self.leave_one_out else -1
 
     @property
     def n_candidates(self) -> int:
-        """How many cases each query has to be compared with."""
+        """The number of candidates per query."""
         return len(self.cases) - self.leave_one_out
 
 
 _MISSING = BLANKS | {"?"}
-# The column of the ids, if nobody names one; and as the files of BEIR have it.
+# Default column of the ids, and that of BEIR's files.
 ID, _BEIR_ID = "id", "_id"
 _LEAVE = "leave the cell empty if the value is missing"
 
 
 @dataclass(frozen=True)
 class Roles:
-    """What columns are."""
+    """The roles of columns."""
 
-    solution: tuple[str, ...] = ()  # the outcome of a case
+    solution: tuple[str, ...] = ()  # outcome of a case
     ignore: tuple[str, ...] = ()  # columns that are not attributes
-    words: Collection[str] = ()  # attributes that are declared categorical
+    words: Collection[str] = ()  # attributes declared categorical
 
 
 class Given(NamedTuple):
-    """Where a case base is."""
+    """The source of a case base."""
 
-    base: object  # a path, or what stands for its file in memory
+    base: object  # a path, or an object in memory
     name: str  # for messages
     what: str  # the noun
-    id: str = ID  # the column of the ids
+    id: str = ID  # column of the ids
 
 
 def read_bases(given: Iterable[Given], roles: Roles) -> tuple[list[CaseBase], list[StudyWarning]]:
     """Read cases: CSV, JSON, or Parquet, a dict, records, a DataFrame, or ids alone.
 
-    An attribute is numeric where each of its values in all of them is a number, or missing; else
-    it is text, with a warning where a few values make the difference.
+    An attribute is numeric if each of its values in all of them is a number or missing; else it is
+    text, with a warning if a few values make the difference.
     """
     mistakes: list[Mistake] = []
     warnings: list[StudyWarning] = []
@@ -182,7 +182,7 @@ def read_bases(given: Iterable[Given], roles: Roles) -> tuple[list[CaseBase], li
 
 
 def _read_base(given: Given) -> tuple[tuple[str, ...], SourceTable[object]]:
-    """The ids of one case base, and its attributes."""
+    """The ids of one case base with its attributes."""
     if not isinstance(given.base, str | PathLike):
         table = _in_memory(given.base, given.name)
     else:
@@ -236,7 +236,7 @@ def _in_memory(given: Any, name: str) -> SourceTable[object]:  # noqa: ANN401  a
 
 
 def _id_column(columns: Collection[str], id_name: str) -> str:
-    """Find the column of the ids, in whatever case; empty where there is none."""
+    """The column of the ids, regardless of case; empty if there is none."""
     wanted = [id_name, _BEIR_ID] if id_name == ID else [id_name]
     folded = {column.casefold(): column for column in reversed(list(columns))}
     return next(
@@ -278,7 +278,7 @@ def _is_numeric(
     mistakes: list[Mistake],
     warnings: list[StudyWarning],
 ) -> bool:
-    """Whether an attribute is numeric, by its looks; says what speaks against it."""
+    """Whether an attribute is numeric, with a warning on exceptions."""
     cells: Counter[str] = Counter()
     values: dict[str, float | None] = {}
     for table in tables:
@@ -307,14 +307,14 @@ def _is_numeric(
 
 
 def _rows(table: SourceTable[object], name: str, texts: Collection[str]) -> NDArray[np.int64]:
-    """The rows whose cell of an attribute holds one of these texts."""
+    """The rows with one of these texts in an attribute."""
     column = table.columns[name]
     rows = np.flatnonzero(column.lookup((_text(v) in texts for v in column.values), np.bool_))
     return rows.astype(np.int64)
 
 
 def _text(value: object) -> str:
-    """A cell as text, nothing for a missing one."""
+    """A cell as text, empty for a missing one."""
     if isinstance(value, list | dict):
         return json.dumps(value, sort_keys=True) if value else ""
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -324,13 +324,13 @@ def _text(value: object) -> str:
 
 
 def is_number(value: object) -> bool:
-    """Whether a cell holds a finite number, or nothing."""
+    """Whether a cell holds a finite number or is empty."""
     number = _number(value)
     return not _text(value) or (number is not None and math.isfinite(number))
 
 
 def _number(value: object) -> float | None:
-    """The number that a cell holds; None for other texts."""
+    """The number in a cell; None for other texts."""
     return parse_number(_text(value) if isinstance(value, str) else value)
 
 

@@ -27,7 +27,7 @@ _RESULTS: WarningRules[Evaluation, ScoreTable] = WarningRules()
 
 
 def find_warnings(of: Evaluation, table: ScoreTable) -> Iterator[StudyWarning]:
-    """What is doubtful about lists and scores."""
+    """The warnings about lists and scores."""
     return _RESULTS.find(of, table)
 
 
@@ -55,12 +55,12 @@ def _similarity_range(of: Evaluation, _: ScoreTable) -> Iterator[str]:
 
 @_RESULTS.add("retriever-failed")
 def _retriever_failed(of: Evaluation, _: ScoreTable) -> Iterator[str]:
-    """Name the queries for which there is no list, by reason."""
+    """The queries without a list, by reason."""
     runs = {f"the retriever {shown(name)}": run for name, run in of.runs.items()}
     for pair in of.mac_fac.pairs if of.mac_fac else ():
         runs[f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}"] = pair.run
     for what, run in runs.items():
-        # A file that lacks queries was told when it was read.
+        # Missing queries of a file were reported when it was read.
         failed = failures_of(run) if run.lists.failed else {}
         by_reason: dict[str, list[str]] = {}
         for query, why in failed.items():
@@ -87,7 +87,7 @@ def _unstable_retriever(of: Evaluation, _: ScoreTable) -> Iterator[str]:
 
 @_RESULTS.add("undefined-scores")
 def _undefined_scores(of: Evaluation, table: ScoreTable) -> Iterator[str]:
-    """Measures without a score where there is a list and a ground truth."""
+    """Measures without a score despite a list and a ground truth."""
     sizes = np.array([matched.rows.sizes for matched in of.scored.matched])
     undefined = np.isnan(table.values) & (sizes > 0)[:, :, np.newaxis]
     said = []

@@ -1,4 +1,4 @@
-"""Which measures an evaluation has, and how many cases it has to ask for."""
+"""The measures of an evaluation, and the number of cases to retrieve."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ DEFAULTS = {
 
 
 def measures_of(study: RetrievalStudy, settings: RetrievalSettings) -> tuple[Measure, ...]:
-    """The measures of a study; those that its ground truth cannot serve are refused.
+    """The measures of a study; refuses those that its ground truth does not support.
 
-    A measure that knows k, and is named without one, is there without k and with each k.
+    A measure with an optional k, named without one, is computed without k and with each k.
     """
     truth = study.data.truth
     named = spellings(settings.measures) or DEFAULTS[truth.kind if truth else "similarities"]
@@ -85,7 +85,7 @@ def _unservable(measures: Iterable[Measure], truth: Truth | None) -> Iterator[st
 
 
 def _wrong(study: RetrievalStudy, settings: RetrievalSettings, loc: Loc, message: str) -> Mistake:
-    """A setting that is wrong: in the study file, or as the caller gave it."""
+    """The error on a setting in the study file or of the caller."""
     key = str(loc[0])
     if getattr(settings, key) != getattr(study.spec.analysis, key):
         return Mistake("", key=key, message=message)
@@ -95,7 +95,7 @@ def _wrong(study: RetrievalStudy, settings: RetrievalSettings, loc: Loc, message
 def check_claims(
     study: RetrievalStudy, settings: RetrievalSettings, measures: tuple[Measure, ...]
 ) -> None:
-    """Refuse claims about what will not be in the table, before anything is run."""
+    """Refuse claims about rows or columns that the table will lack, before anything runs."""
     specs = [one for one in study.spec.retrievers if one.id != study.spec.ground_truth.retriever]
     names = tuple(one.name or one.id for one in specs)
     none = np.zeros((len(specs), 0, len(measures)))
@@ -110,16 +110,15 @@ def check_claims(
 
 
 def depth_of(measures: Iterable[Measure], n_candidates: int) -> int:
-    """How many cases have to be retrieved: all, unless each measure looks at the k best."""
+    """The number of cases to retrieve: all, unless each measure has a cutoff."""
     depths = [one.depth for one in measures]
     return n_candidates if None in depths else min(n_candidates, max(filter(None, depths)))
 
 
 def truth_depth_of(measures: Iterable[Measure], n_candidates: int) -> int:
-    """How many cases of the ground truth are needed.
+    """The number of cases needed from the ground truth.
 
-    Of relevant cases all are, also where a list is looked at down to k only; and nobody knows
-    what a measure of the user looks at.
+    All relevant cases are needed, even with a cutoff k; a custom measure may use all.
     """
     measures = list(measures)
     if any("rel" in dict(one.values) or is_own(one.definition) for one in measures):

@@ -1,4 +1,4 @@
-"""The figures of an evaluation beside its scores: times, and quality against time."""
+"""The figures of an evaluation besides its scores: times, and quality against time."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _WIDTH, _HEIGHT, _ACROSS = 3.65, 3.1, 3
 
 
 def _trade_off(findings: Scored) -> Figure | None:
-    """Quality against time, a line per k; against the size of the filter without times."""
+    """Quality against time, one line per k; without times against the size of the filter."""
     mac_fac: MacFac | None = findings.found.mac_fac
     if mac_fac is None:
         return None
@@ -83,7 +83,7 @@ def _panel(axes: Axes, mac_fac: MacFac, at: int, *, timed: bool) -> None:
     lines: list[tuple[str, list[Pair]]] = [(f"k = {k:,}", list(pairs)) for k, pairs in by_k]
     single = all(len(pairs) == 1 for _, pairs in lines)
     if single:
-        # Filters and k that go up together make one line.
+        # Filters and k that increase together make one line.
         lines = [("", list(mac_fac.pairs))]
     for number, (label, pairs) in enumerate(lines):
         color = SYSTEMS[number % len(SYSTEMS)]

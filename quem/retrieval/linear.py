@@ -1,4 +1,4 @@
-r"""The built-in retriever, which weighs the local similarities of the attributes.
+r"""The built-in retriever, a weighted mean of local similarities of attributes.
 
 .. math:: sim(q, c) = \frac{\sum_a w_a s_a(q_a, c_a)}{\sum_a w_a}
 
@@ -35,20 +35,19 @@ _NEUTRAL = 0.5
 
 @dataclass(frozen=True)
 class Local:
-    """An attribute of all cases and queries, and how it is compared."""
+    """An attribute of all cases and queries, with its comparison."""
 
     name: str
     weight: float
-    width: float | None  # of the range of a numeric attribute; None for a categorical one
-    # Of shape (cases,) and (queries,): numbers, NaN where they are missing; or codes, -1 where
-    # they are
+    width: float | None  # range of a numeric attribute; None for a categorical one
+    # Of shape (cases,) and (queries,): numbers, NaN where missing; or codes, -1 where missing
     cases: NDArray[Any]
     queries: NDArray[Any]
 
     def compare(
         self, query: int, among: NDArray[np.int32] | slice
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """The similarity of each case to a query, and where a value is missing."""
+        """The similarity of each case to a query, and which values are missing."""
         value, cases = self.queries[query], self.cases[among]
         if self.width is None:
             return (value == cases).astype(float), (value < 0) | (cases < 0)
@@ -60,7 +59,7 @@ class Local:
 
 @dataclass(frozen=True, eq=False)
 class LinearRetriever:
-    """Compares a query with every case."""
+    """A linear scan over all cases."""
 
     task: Task
     locals: tuple[Local, ...]
@@ -70,7 +69,7 @@ class LinearRetriever:
     def prepared(
         self, query: int, k: int, among: NDArray[np.int32] | None = None
     ) -> Callable[[], tuple[NDArray[np.int32], NDArray[np.float64]]]:
-        """The call that retrieves; of equally similar cases, the first of the file."""
+        """The retrieval call; ties are in file order."""
         return partial(self._retrieve, query, k, among)
 
     def _retrieve(
@@ -100,17 +99,17 @@ class LinearRetriever:
 
 
 def _best(similarity: NDArray[np.float64], k: int) -> NDArray[np.intp]:
-    """The places of the k highest values, highest first, of equal ones the first."""
+    """The indices of the k highest values, in decreasing order; ties in index order."""
     n = len(similarity)
     if k < n // 4:
-        # All that reach the k-th value, in their order.
+        # All that reach the k-th value, in order.
         at = np.flatnonzero(similarity >= np.partition(similarity, n - k)[n - k])
         return at[np.argsort(-similarity[at], kind="stable")[:k]]
     return np.argsort(-similarity, kind="stable")[:k]
 
 
 def make_linear(study: RetrievalStudy, at: int, spec: Linear) -> LinearRetriever:
-    """Make the retriever that a study names at a place of its list.
+    """The built-in retriever of a study's entry.
 
     Raises
     ------
@@ -141,7 +140,7 @@ def make_linear(study: RetrievalStudy, at: int, spec: Linear) -> LinearRetriever
 
 
 def _absent(name: str, task: Task) -> str:
-    """Say why an attribute cannot be compared; nothing if it can."""
+    """Why an attribute cannot be compared; empty if it can."""
     cases, queries = task.cases, task.queries
     if name in cases.ignored:
         return f"{shown(name)} is ignored (cases.ignore); compare it or ignore it"
@@ -154,7 +153,7 @@ def _absent(name: str, task: Task) -> str:
 
 
 def _no_number(name: str, task: Task) -> str:
-    """Say which case or query has a value that is not a number."""
+    """A case or query with a value that is not a number, in words."""
     for base in (task.cases, task.queries):
         for own, value in zip(base.ids, base.columns[name], strict=True):
             if not is_number(value):
@@ -166,7 +165,7 @@ def _no_number(name: str, task: Task) -> str:
 
 
 def _local(attribute: Attribute, task: Task) -> Local:
-    """An attribute, numeric where each value is a number or missing and one or a range is known."""
+    """An attribute, numeric if each value is a number or missing and there is one, or a range."""
     columns = task.cases.columns[attribute.name], task.queries.columns[attribute.name]
     known = [value for value in columns[0] if value is not None]
     texts = any(not isinstance(value, float | None) for column in columns for value in column)
@@ -183,5 +182,5 @@ def _local(attribute: Attribute, task: Task) -> Local:
 
 
 def _category(value: Any) -> Any:  # noqa: ANN401  a value of a case
-    """A value that can be compared; a list or an object by what it says."""
+    """A hashable value; a list or an object by its contents."""
     return repr(value) if isinstance(value, list | dict) else value

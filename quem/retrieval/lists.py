@@ -1,4 +1,4 @@
-"""Lists of cases, a list a query, in flat arrays."""
+"""Lists of cases, one per query, in flat arrays."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 class CaseLists:
     """A list of cases for each query, best first."""
 
-    # The ids that places stand for
+    # The ids of the indices
     queries: tuple[str, ...]
     cases: tuple[str, ...]
-    # Of shape (queries + 1,): where the list of each query begins, and, last, where all end.
+    # Of shape (queries + 1,): the start of each query's list, and the end of all.
     starts: NDArray[np.int64]
-    case: NDArray[np.int32]  # of shape (n,): places in `cases`
+    case: NDArray[np.int32]  # of shape (n,): indices into `cases`
     similarity: NDArray[np.float64]  # of shape (n,)
-    scored: bool = True  # whether the similarities mean anything; else only the order does
-    # Queries without a list, and why there is none.
+    scored: bool = True  # whether similarities are given, and not only the order
+    # Queries without a list, with the reason.
     failed: dict[int, str] = field(default_factory=dict)
 
     @property
@@ -67,7 +67,7 @@ def lists_of(
     cases: Sequence[str],
     each: Iterable[tuple[NDArray[np.int32], NDArray[np.float64]] | str],
 ) -> CaseLists:
-    """The lists of all queries, of the places and similarities of each, or why it has none."""
+    """The lists of all queries, from indices and similarities, or the reason for none."""
     answers = list(each)
     failed = {query: answer for query, answer in enumerate(answers) if isinstance(answer, str)}
     nothing = np.empty(0, np.int32), np.empty(0)
@@ -83,7 +83,7 @@ def lists_of(
 
 
 def lists_of_columns(columns: Columns, task: Task) -> CaseLists:
-    """The lists that rows of known queries and cases hold, best first."""
+    """The lists in rows of known queries and cases, best first."""
     query, case = query_places(columns, task), case_places(columns, task)
     order = np.lexsort((-columns.value, query))
     return CaseLists(
@@ -97,7 +97,7 @@ def lists_of_columns(columns: Columns, task: Task) -> CaseLists:
 
 
 def rows_of(columns: Columns) -> list[tuple[str, str, float]]:
-    """Query, case, and number of each row; a case is there once in a query."""
+    """Query, case, and number of each row; a case occurs once per query."""
     columns.check_once()
     queries = [columns.queries[at] for at in columns.query.tolist()]
     names = columns.names(np.arange(len(columns)))
@@ -105,25 +105,25 @@ def rows_of(columns: Columns) -> list[tuple[str, str, float]]:
 
 
 def query_places(columns: Columns, task: Task) -> NDArray[np.int64]:
-    """Which query each row is of, or -1."""
+    """The query index of each row, or -1."""
     places = [task.queries.index.get(name, -1) for name in columns.queries]
     return np.array(places, dtype=np.int64)[columns.query]
 
 
 def case_places(columns: Columns, task: Task) -> NDArray[np.int64]:
-    """Which case each row is about, or -1."""
+    """The case index of each row, or -1."""
     names, at = distinct_cases(columns)
     places = [task.cases.index.get(name, -1) for name in names]
     return np.array(places, dtype=np.int64)[at]
 
 
 def distinct_cases(columns: Columns) -> tuple[list[str], NDArray[np.intp]]:
-    """The distinct cases of rows, in their order, and which of them each row is about."""
+    """The distinct cases of rows in order, and the index of each row."""
     _, first, at = np.unique(columns.key, return_index=True, return_inverse=True)
     if columns.tokens.same(columns.tokens.only(first[at])).all():
         order = np.argsort(first)
         return columns.names(first[order]), np.argsort(order)[at]
-    # Two cases have one hash.
+    # A hash collision.
     every = np.arange(len(columns))
     return columns.names(every), every
 

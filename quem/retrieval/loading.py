@@ -1,4 +1,4 @@
-"""Everything that a study of retrievers names, read and compared with each other."""
+"""Loading a study of retrievers with all of its data."""
 
 from __future__ import annotations
 
@@ -40,23 +40,23 @@ if TYPE_CHECKING:
 _FEW = 3
 _TRUTH = "the ground truth"
 
-# What the judges of another study said, by its path and its name for messages.
+# The judgments of another study, by its path and its name for messages.
 Experts: TypeAlias = "Callable[[Path, str], Truth]"
 
 
 @dataclass(frozen=True)
 class RetrievalData:
-    """What a study compares."""
+    """The data of a comparison."""
 
-    task: Task  # its queries and cases
-    stored: dict[str, CaseLists]  # the lists of the retrievers that do not run, by their ids
-    truth: Truth | None  # none where a retriever makes it
+    task: Task  # queries and cases
+    stored: dict[str, CaseLists]  # lists of stored retrievers, by id
+    truth: Truth | None  # None if computed by a retriever
     warnings: tuple[StudyWarning, ...] = ()
 
 
 @dataclass
 class Sources:
-    """What files hold, or a caller gave, before it is compared with each other."""
+    """Contents of files or arguments before they are matched."""
 
     stored: dict[str, Columns] = field(default_factory=dict)
     truth: Truth | None = None
@@ -72,11 +72,11 @@ class RetrievalStudy:
     draft: Draft[RetrievalSpec]
     spec: RetrievalSpec
     data: RetrievalData
-    # The Python retrievers by their ids.
+    # The Python retrievers by id.
     entries: dict[str, Entry] = field(default_factory=dict)
-    # The measures of the study's own, by their names.
+    # The custom measures by name.
     own_measures: dict[str, Definition] = field(default_factory=dict)
-    files: tuple[Path, ...] = ()  # the study file, and everything that was read
+    files: tuple[Path, ...] = ()  # study file and all other inputs
 
     @property
     def path(self) -> Path:
@@ -94,11 +94,11 @@ class RetrievalStudy:
         return f"<RetrievalStudy {self.spec.id}: {n} retrievers, from {self.name}>"
 
     def mistake(self, loc: Loc, message: str) -> Mistake:
-        """Describe what is wrong at a place of the study file."""
+        """The error at a place of the study file."""
         return self.draft.document.mistake(loc, message)
 
     def counts(self) -> dict[str, int]:
-        """What was read, by noun."""
+        """Counts of the contents, by noun."""
         task, truth = self.data.task, self.data.truth
         return {
             "retriever": len(self.spec.retrievers),
@@ -113,7 +113,7 @@ class RetrievalStudy:
 def _caught(
     mistakes: list[Mistake], place: Callable[[str], Mistake] | None = None
 ) -> Iterator[None]:
-    """Collect what is wrong, at a place where one is given."""
+    """Collect errors, at a place if one is given."""
     try:
         yield
     except QuemError as error:
@@ -127,7 +127,7 @@ def load_retrieval(
     code: bool = True,
     pooling: bool = False,
 ) -> RetrievalStudy:
-    """Read a study file of kind ``retrieval``, and everything that it names."""
+    """Read a study file of kind ``retrieval`` with all of its data."""
     draft = draft_of_kind(path, RetrievalSpec)
     spec, folder = draft.checked(), draft.path.parent
     named = {
@@ -155,7 +155,7 @@ def load_retrieval(
                 make_linear(study, at, one.linear)
     if mistakes:
         raise QuemError(dict.fromkeys(mistakes))
-    # Only now is the study's own code run.
+    # The study's own code runs only now.
     entries: dict[str, Entry] = {}
     for name, (function, place) in named.items():
         with _caught(mistakes, place):
@@ -175,11 +175,11 @@ def _placed(draft: Draft[RetrievalSpec], loc: Loc) -> Callable[[str], Mistake]:
     return lambda message: draft.document.mistake(loc, message)
 
 
-# What is wrong between the keys of a study file
+# Errors between keys of a study file
 
 
 def wrong_ids(draft: Draft[RetrievalSpec], spec: RetrievalSpec) -> Iterator[Mistake]:
-    """Mistakes in the ids of retrievers, and in what refers to them."""
+    """Errors in the ids of retrievers, and in references to them."""
     mistake = draft.document.mistake
     ids = [retriever.id for retriever in spec.retrievers]
     if not ids:
@@ -203,7 +203,7 @@ def wrong_ids(draft: Draft[RetrievalSpec], spec: RetrievalSpec) -> Iterator[Mist
 
 
 def _unknown_measures(draft: Draft[RetrievalSpec], spec: RetrievalSpec) -> Iterator[Mistake]:
-    """Measures that there are not; of the study's own, the parameters are known when it is run."""
+    """Unknown measures; parameters of custom ones are known when the code runs."""
     chosen = spec.analysis.measures
     own = {one.short_name.casefold() for one in chosen if isinstance(one, OwnMeasure)}
     for at, name in enumerate(chosen):
@@ -220,7 +220,7 @@ def _unknown_measures(draft: Draft[RetrievalSpec], spec: RetrievalSpec) -> Itera
 def _missing(
     draft: Draft[RetrievalSpec], spec: RetrievalSpec, *, pooling: bool
 ) -> Iterator[Mistake]:
-    """The files that a study needs, and does not name."""
+    """Missing file keys of a study."""
     mistake, queries, cases = draft.document.mistake, spec.queries, spec.cases
     if not (spec.ground_truth.is_named or pooling):
         message = (
@@ -253,7 +253,7 @@ def _missing(
 def _read_files(
     draft: Draft[RetrievalSpec], spec: RetrievalSpec, experts: Experts, mistakes: list[Mistake]
 ) -> tuple[Sources, list[Path]]:
-    """What the files of a study hold, and which these are."""
+    """The contents of a study's files, and their paths."""
     read, truth = Sources(), spec.ground_truth
     files: list[Path] = []
 
@@ -295,7 +295,7 @@ def _read_files(
 
 
 def roles_of(spec: RetrievalSpec) -> Roles:
-    """Say what the columns of cases and queries are."""
+    """The roles of the columns of cases and queries."""
     linear = [one.linear for one in spec.retrievers if one.linear is not None]
     words = {a.name for one in linear for a in one.attributes if a.type == "categorical"}
     return Roles(spec.cases.solution, spec.cases.ignore, words)
@@ -317,13 +317,13 @@ def _wrong_columns(
                 yield draft.document.mistake(loc, message)
 
 
-# What was read, compared with each other
+# Matching
 
 
 def match_sources(
     draft: Draft[RetrievalSpec], spec: RetrievalSpec, read: Sources, *, pooling: bool = False
 ) -> RetrievalData:
-    """Compare what was read, or given in memory, with each other.
+    """Match sources from files or memory with each other.
 
     Raises
     ------
@@ -341,7 +341,7 @@ def match_sources(
         cases if leave_one_out else named_only(name for one in columns for name in one.queries)
     )
     task = Task(queries, cases, leave_one_out)
-    # Judgments and lists may name what a case base without a file cannot know.
+    # Judgments and lists may name ids that a case base without a file lacks.
     closed = read.cases is not None or bool(truth and truth.cases)
     mistakes = list(_too_small(draft, spec, task))
     stored: dict[str, CaseLists] = {}
@@ -350,7 +350,7 @@ def match_sources(
             rows = _matched(listed, task, f"the retriever {shown(name)}", read.warnings, closed)
             stored[name] = lists_of_columns(rows, task)
         if truth:
-            # Of what is not judged yet a pool is made.
+            # Unjudged candidates are pooled.
             warnings = [] if pooling else read.warnings
             rows = _matched(truth.columns, task, _TRUTH, warnings, closed)
             truth = replace(truth, columns=rows)
@@ -368,7 +368,7 @@ def _matched(
     warnings: list[StudyWarning],
     closed: bool,  # noqa: FBT001
 ) -> Columns:
-    """The rows of the queries of a study; a case that a file of cases lacks is refused."""
+    """The rows of a study's queries; a case missing in a file of cases is refused."""
     columns.check_once()
     warnings += columns.notes
     query = query_places(columns, task)

@@ -1,4 +1,4 @@
-"""A quick retriever fills a filter, and a thorough one looks into it (Forbus et al. 1995)."""
+"""MAC/FAC: a quick retriever fills a filter for a thorough one (Forbus et al. 1995)."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ _MEASURES = ("hits_norm", "quality_stromer", "quality_mueller", "nDCG")
 
 @dataclass(frozen=True)
 class Phases:
-    """What MAC/FAC gave."""
+    """The runs of MAC/FAC."""
 
-    full: Run  # the second phase alone, on the whole case base
+    full: Run  # second phase alone, on the whole case base
     pairs: tuple[Run, ...]  # for each filter and k
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What one size of the filter and one k give."""
+    """The result of one filter size and one k."""
 
     filter: int
     k: int
     run: Run
     measures: tuple[Measure, ...]
     means: Means
-    share: Time  # the time as a share of that of the second phase alone
+    share: Time  # time as a share of that of the second phase alone
 
 
 @dataclass(frozen=True)
 class MacFac:
-    """A quick phase before a thorough one, against the thorough one alone."""
+    """MAC/FAC compared with the second phase alone."""
 
     mac: str
     fac: str
@@ -60,12 +60,12 @@ class MacFac:
 def run_phases(
     study: RetrievalStudy, retrievers: dict[str, Runs], times: Times, progress: Progress
 ) -> Phases | None:
-    """Ask both phases, with each size of the filter, and the second alone, in turn."""
+    """Run both phases with each filter size, and the second alone, in turn."""
     spec, task = study.spec.mac_fac, study.data.task
     if spec is None or not {spec.mac, spec.fac} <= retrievers.keys():
         return None
     mac, fac = retrievers[spec.mac], retrievers[spec.fac]
-    # Stored lists took no time.
+    # Stored lists take no time.
     runs = not (isinstance(mac, StoredRetriever) or isinstance(fac, StoredRetriever))
     timed = ask_all(fac, task, 1).timed if runs else ()
     most = max(k for _, k in spec.pairs)
@@ -77,7 +77,7 @@ def run_phases(
 
 
 def _ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, timed: Sequence[int]) -> Asked:
-    """Let the first fill a filter, and the second look into it."""
+    """Fill a filter by the first phase, and search it by the second."""
 
     def call(query: int, guard: Guard) -> tuple[Answer, float]:
         answer, mac_seconds = ask(mac, task, query, size, guard)
@@ -92,7 +92,7 @@ def _ask_both(mac: Runs, fac: Runs, task: Task, size: int, k: int, timed: Sequen
 
 
 def measures_at(measures: Sequence[Measure], k: int) -> tuple[Measure, ...]:
-    """The measures of the study that know k, with it; those of ProCAKE where none does."""
+    """The study's measures with a cutoff, at k; those of ProCAKE if there are none."""
     known = [one for one in measures if "k" in dict(one.values)]
     chosen = {one.name: one for one in (measure(one, k=k) for one in known or _MEASURES)}
     return tuple(chosen.values())

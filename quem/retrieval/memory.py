@@ -1,4 +1,4 @@
-"""Retrievers in memory scored against one of them, or against judgments."""
+"""Retrievers in memory, scored against one of them or against judgments."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def score_retrievers(
     inference: Inference,
     out: str | Path | None = None,
 ) -> ScoreTable:
-    """Ask retrievers, and score what they give; see `quem.score`.
+    """Run retrievers and score their lists; see `quem.score`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which cases are to be judged: the best of every retriever's list, a pool for each query.
+"""Pooling: the best of every retriever's list for each query, to be judged.
 
 Spärck Jones, K. and van Rijsbergen, C. J. (1975). *Report on the need for and provision of an
 "ideal" information retrieval test collection*. British Library.
@@ -40,13 +40,13 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class Pool:
-    """What is to be judged."""
+    """Pairs to be judged."""
 
-    candidates: Mapping[str, Sequence[str]]  # the cases of each query that has any
+    candidates: Mapping[str, Sequence[str]]  # cases of each query that has any
     n_found: int  # pairs of query and case, judged or not
     n_judged: int
-    retrievers: tuple[str, ...] = ()  # ids of those whose lists were pooled
-    warnings: tuple[StudyWarning, ...] = ()  # what is doubtful about these
+    retrievers: tuple[str, ...] = ()  # ids of the pooled retrievers
+    warnings: tuple[StudyWarning, ...] = ()  # about these
 
     @property
     def n_taken(self) -> int:
@@ -62,7 +62,7 @@ def make_pool(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Pool:
-    """Run the retrievers of a study that run, and pool the lists of all.
+    """Run the retrievers of a study, and pool all lists.
 
     A retriever that is the ground truth is not pooled.
     """
@@ -77,7 +77,7 @@ def make_pool(
 
 
 def picked(study: RetrievalStudy, pairs: Iterable[Pair], judged: Collection[Pair] = ()) -> Pool:
-    """The pairs that somebody names, instead of a pool."""
+    """Named pairs instead of a pool."""
     wanted = dict.fromkeys(pairs)
     known = study.data.task.queries.index
     if unknown := [query for query, _ in wanted if query not in known]:
@@ -92,7 +92,7 @@ def _without(
     retrievers: tuple[str, ...] = (),
     warnings: tuple[StudyWarning, ...] = (),
 ) -> Pool:
-    """A pool without the pairs that are judged."""
+    """A pool without the judged pairs."""
     candidates: dict[str, list[str]] = {}
     n_judged = 0
     for query, case in pairs:
@@ -104,7 +104,7 @@ def _without(
 
 
 def judged_pairs(study: RetrievalStudy) -> dict[Pair, float]:
-    """Query and case of all that the study's ground truth of judges says, with the grade."""
+    """Query and case of each judgment in the study's ground truth, with the grade."""
     truth = study.data.truth
     if truth is None or truth.kind == "similarities":
         return {}
@@ -116,7 +116,7 @@ def judged_pairs(study: RetrievalStudy) -> dict[Pair, float]:
 
 
 def pooled(lists: Sequence[CaseLists], depth: int, seed: int = 0) -> dict[Pair, None]:
-    """Query and case of all that some list has among its best; equal similarities are drawn."""
+    """Query and case of each list's best; ties are broken at random."""
     rng = np.random.default_rng(seed)
     return {
         (name, one.cases[case]): None
@@ -127,7 +127,7 @@ def pooled(lists: Sequence[CaseLists], depth: int, seed: int = 0) -> dict[Pair, 
 
 
 def _head(lists: CaseLists, query: int, depth: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """The best places of one list, those of equal similarity in an order that is drawn."""
+    """The best indices of one list, with ties in random order."""
     case, similarity = lists.of(query)
     if lists.scored:
         drawn = rng.permutation(len(case))
@@ -139,7 +139,7 @@ def _head(lists: CaseLists, query: int, depth: int, rng: np.random.Generator) ->
 def with_texts(
     study: RetrievalStudy, pool: Pool, documents: Mapping[str, Path]
 ) -> list[PooledQuery]:
-    """The queries of a pool, with what judges read of them and of their candidates.
+    """The queries of a pool with the judges' texts of queries and candidates.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The result of an evaluation of retrievers: what it adds to the table of scores."""
+"""The result of an evaluation of retrievers: additions to the table of scores."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from quem.retrieval.mac_fac import MacFac
     from quem.retrieval.running import Time
 
-_MOST_SHOWN = 6  # measures of a table that has its place beside another one
+_MOST_SHOWN = 6  # measures of a secondary table
 
 # Sections
 
@@ -59,7 +59,7 @@ def _sections(of: Evaluation, table: ScoreTable) -> Iterator[Section]:
 
 
 def _with_k(of: Evaluation, table: ScoreTable) -> Section:
-    """Each measure in a line, without k and with it, as in ProCAKE's documentation."""
+    """One line per measure, without k and with it, as in ProCAKE's documentation."""
     columns = [(system, k) for system in table.order for k in (None, *of.settings.k)]
     rows = []
     measures = enumerate(cast("Sequence[Measure]", table.measures))
@@ -122,7 +122,7 @@ def _time(of: Evaluation, timed: int) -> Section:
 
 
 def _timed(of: Evaluation) -> int:
-    """How many queries were timed."""
+    """The number of timed queries."""
     return max(len(run.timed) for run in of.runs.values())
 
 
@@ -137,7 +137,7 @@ def _rounds(of: Evaluation, timed: int) -> str:
     return f"{text}, with intervals between order statistics"
 
 
-# The methods paragraph
+# Methods paragraph
 
 _PROCAKE = (
     "Bergmann, R., Grumbach, L., Malburg, L. and Zeyen, C. (2019). ProCAKE: A process-oriented "
@@ -214,7 +214,7 @@ def _basis(findings: Scored) -> str:
 
 
 def _shown(table: ScoreTable) -> ScoreTable:
-    """The headline alone where all measures are in lines, without k and with it."""
+    """The headline alone if all measures are in lines, without k and with it."""
     in_lines = any(section.id == "with-k" for section in table.sections)
     if not in_lines or len(table.measures) <= _MOST_SHOWN:
         return table
@@ -240,7 +240,7 @@ VIEW = View(
     entries=(
         Entry(
             "ground_truth",
-            "what lists are compared with",
+            "ground truth of the lists",
             TruthRow,
             truth_row,
             many=False,
@@ -263,7 +263,7 @@ VIEW = View(
 
 
 class RetrievalResult(ScoredResult):
-    """How good the retrievers of a study are, and how fast."""
+    """The quality and speed of a study's retrievers."""
 
     kind = "retrieval"
     view = VIEW
@@ -275,14 +275,14 @@ class RetrievalResult(ScoredResult):
 
 
 def result_of(found: Evaluation) -> RetrievalResult:
-    """The scores of an evaluation, with their certificates."""
+    """The scores of an evaluation with certificates."""
     table = table_of(found)
     certificates = certified(table, found.settings.claims)
     return RetrievalResult(Scored(table, found.study, found.settings, found, certificates))
 
 
 def table_of(found: Evaluation) -> ScoreTable:
-    """The scores of an evaluation, and what is said of them."""
+    """The scores of an evaluation with its sections."""
     scored, spec = found.scored, found.study.spec
     names = {one.id: one.name or one.id for one in spec.retrievers}
     depths = [one.depth for one in found.measures]

@@ -1,4 +1,4 @@
-"""Retrievers of a study, behind one face, and the check of what they give."""
+"""Retrievers of a study with a common interface, and the check of their lists."""
 
 from __future__ import annotations
 
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
     from quem.retrieval.loading import RetrievalStudy
     from quem.studyfile.retrieval import Retriever
 
-# Places of cases, best first, and their similarities; or why there is no list.
+# Indices of cases, best first, and their similarities; or the reason for no list.
 Answer: TypeAlias = "tuple[NDArray[np.int32], NDArray[np.float64]] | str"
 _PAIR = 2
-# Similarities that differ by less are equal, so that rounding does not break an order.
+# Smaller differences of similarities are rounding errors and count as ties.
 _SAME = 1e-12
-# Columns that hold what is to be found out, where the study file names no solution.
+# Outcome columns, if the study file names no solution.
 _OUTCOMES = {"class", "label", "outcome", "solution", "target"}
 
 
 class Runs(Protocol):
-    """What can be asked for the k most similar cases."""
+    """A retriever of the k most similar cases."""
 
     takes_cases: bool
 
     def prepared(
         self, query: int, k: int, among: NDArray[np.int32] | None = None
     ) -> Callable[[], object]:
-        """The call that retrieves among cases at some places, or all; it alone is timed."""
+        """The retrieval call among all or some cases; it alone is timed."""
 
 
 @dataclass(frozen=True, eq=False)
 class StoredRetriever:
-    """Lists that a retriever gave elsewhere."""
+    """Stored lists of a retriever."""
 
     lists: CaseLists
     takes_cases = True
@@ -57,16 +57,16 @@ class StoredRetriever:
     def prepared(
         self, query: int, k: int, among: NDArray[np.int32] | None = None
     ) -> Callable[[], Answer]:
-        """Prepare to take the first k of the list that are among those cases."""
+        """The call that takes the first k of the list among those cases."""
         case, similarity = self.lists.of(query)
         mask = np.isin(case, case if among is None else among)
         return lambda: (case[mask][:k], similarity[mask][:k])
 
 
 class PythonRetriever:
-    """A retriever of the user: ``retrieve(query, k)`` or ``retrieve(query, k, cases=cases)``.
+    """A custom retriever: ``retrieve(query, k)`` or ``retrieve(query, k, cases=cases)``.
 
-    `solved` says whether it is shown the solution of a query.
+    `solved` is whether it sees the solution of a query.
     """
 
     def __init__(self, entry: Entry, task: Task, *, solved: bool) -> None:
@@ -78,13 +78,13 @@ class PythonRetriever:
         self.takes_cases = "cases" in names
         self._takes_k = len(names) != 1
         self._task, self._solved = task, solved
-        # Its own copy: what one retriever does to them is not seen by others.
+        # A separate copy, so that changes by one retriever do not affect others.
         self._cases = task.cases.cases()
 
     def prepared(
         self, query: int, k: int, among: NDArray[np.int32] | None = None
     ) -> Callable[[], object]:
-        """Prepare the call of the user's code."""
+        """The call of the custom code."""
         task, function = self._task, self._function
         case = task.queries.case(query, solved=self._solved)
         if not self.takes_cases:
@@ -101,9 +101,9 @@ class PythonRetriever:
 
 
 def _function_of(entry: Entry, cases: dict[str, Case]) -> Callable[..., Any]:
-    """The function that retrieves.
+    """The retrieval function.
 
-    A class is made into a retriever with the case base, and has a method ``retrieve``.
+    A class is instantiated with the case base, and has a method ``retrieve``.
     """
     function: Any = entry.target
     if isinstance(function, type):
@@ -122,7 +122,7 @@ def _function_of(entry: Entry, cases: dict[str, Case]) -> Callable[..., Any]:
 
 
 def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyWarning]]:
-    """Make every retriever of a study, and say what is doubtful about them."""
+    """The retrievers of a study, with warnings."""
     retrievers: dict[str, Runs] = {}
     mistakes: list[Mistake] = []
     phases = study.spec.mac_fac
@@ -147,7 +147,7 @@ def _made(study: RetrievalStudy, at: int, spec: Retriever) -> Runs:
         return make_linear(study, at, spec.linear)
     if not spec.python:
         return StoredRetriever(study.data.stored[spec.id])
-    # What makes the ground truth may go by the solution.
+    # A retriever as the ground truth may use the solution.
     solved = spec.id == study.spec.ground_truth.retriever
     try:
         return PythonRetriever(study.entries[spec.id], study.data.task, solved=solved)
@@ -156,7 +156,7 @@ def _made(study: RetrievalStudy, at: int, spec: Retriever) -> Runs:
 
 
 def _outcomes(study: RetrievalStudy, retrievers: dict[str, Runs]) -> Iterator[StudyWarning]:
-    """Retrievers that compare the outcome, which nobody knows of a new problem."""
+    """Warnings on retrievers that compare the outcome, which is unknown for a new problem."""
     declared = study.data.task.cases.solution
     for name, retriever in retrievers.items():
         if not isinstance(retriever, LinearRetriever) or (
@@ -182,7 +182,7 @@ def _outcomes(study: RetrievalStudy, retrievers: dict[str, Runs]) -> Iterator[St
 def checked(
     output: object, k: int, index: Mapping[str, int], own: int = -1, among: set[int] | None = None
 ) -> Answer:
-    """Make arrays of what a retriever gave for one query, or say what is wrong with it."""
+    """A retriever's list for one query as arrays, or the error in it."""
     pairs = _pairs(output)
     if isinstance(pairs, str):
         return pairs
@@ -190,7 +190,7 @@ def checked(
         return wrong
     case = np.array([index[name] for name, _ in pairs], dtype=np.int32)
     similarity = np.array([float(value) for _, value in pairs])
-    # What is equal but for rounding is given as equal.
+    # Values that differ by rounding are made equal.
     similarity = np.minimum.accumulate(similarity) if len(similarity) else similarity
     others = case != own
     return case[others][:k], similarity[others][:k]
@@ -216,7 +216,7 @@ def _pairs(output: object) -> list[Any] | str:
 
 
 def _wrong(pairs: list[Any], index: Mapping[str, int], among: set[int] | None) -> Iterator[str]:
-    """Say what is wrong with pairs, up to the first that is."""
+    """The errors of pairs, up to the first."""
     seen: set[str] = set()
     before, last = "", np.inf
     for name, given in pairs:

@@ -1,4 +1,4 @@
-"""What is known of retrievers beside their scores, as rows of tables."""
+"""Facts on retrievers besides their scores, as rows of tables."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from quem.retrieval.running import Run
     from quem.scores.result import Scored
 
-JUDGED_DEPTH = 10  # where the headline looks at whole lists
+JUDGED_DEPTH = 10  # if the headline has no cutoff
 
 
 class RetrieverRow(Row):
-    """What is known of a retriever beside its scores."""
+    """Facts on a retriever besides its scores."""
 
     title: ClassVar[str] = "Retrievers"
     id: str = col("as in the study file")
@@ -29,8 +29,8 @@ class RetrieverRow(Row):
     failures: int = col("queries without a list, each scored as an empty list")
     tied: float | None = col("share of positions whose similarity another case of the list has")
     judged: float | None = col(
-        "share of the cases that the headline looks at which are judged; empty unless grades are "
-        "the ground truth"
+        "judged share of the cases within the headline's cutoff; empty unless grades are the "
+        "ground truth"
     )
     ms: float | None = col(
         "milliseconds per query: the median over the rounds of the mean", "ms/query", 3
@@ -66,7 +66,7 @@ def _known(value: float) -> float | None:
 
 
 def failures_of(run: Run) -> dict[int, str]:
-    """The queries without a list, and why there is none."""
+    """The queries without a list, with the reason."""
     lists = run.lists
     if lists.failed:
         return {query: why for query, why in lists.failed.items() if why != NOT_ASKED}
@@ -85,7 +85,7 @@ def tied_share(run: Run) -> float | None:
 
 
 def judged_share(of: Evaluation, at: int) -> float | None:
-    """Of the cases that the headline looks at, or the 10 best."""
+    """The judged share of the cases within the headline's cutoff, or of the 10 best."""
     if of.truth.kind != "grades":
         return None
     matched = of.scored.matched[at]
@@ -94,7 +94,7 @@ def judged_share(of: Evaluation, at: int) -> float | None:
 
 
 class TimeRow(Row):
-    """How long a retriever took for a query."""
+    """A retriever's time for a query."""
 
     retriever: str = col("id")
     query: str = col("id")
@@ -109,7 +109,7 @@ def time_rows(findings: Scored) -> Iterator[TimeRow]:
 
 
 class FailureRow(Row):
-    """A query for which a retriever has no list."""
+    """A query without a list of a retriever."""
 
     retriever: str = col("id")
     query: str = col("id")
@@ -125,7 +125,7 @@ def failure_rows(findings: Scored) -> Iterator[FailureRow]:
 
 
 class FilterRow(Row):
-    """What one size of the filter and one k give, by one measure."""
+    """The result of one filter size and one k by one measure."""
 
     filter: int = col("cases that pass")
     k: int = col("length of the list")
@@ -158,11 +158,11 @@ def filter_rows(findings: Scored) -> Iterator[FilterRow]:
 
 
 class TruthRow(Row):
-    """What lists are compared with."""
+    """The ground truth of the lists."""
 
     kind: Literal["similarities", "grades", "ranks"] = col("what it is")
     source: str = col("where it is from")
-    judges: tuple[str, ...] = col("whose mean it is; empty unless judges are known")
+    judges: tuple[str, ...] = col("judges in the mean; empty unless known")
     ms: float | None = col("milliseconds per query of the retriever that it is")
     ms_interval: Interval | None = col("of that, between order statistics")
 

@@ -1,4 +1,4 @@
-"""Asks retrievers for every query, in rounds, and takes the time."""
+"""Running and timing retrievers on every query, in rounds."""
 
 from __future__ import annotations
 
@@ -30,44 +30,44 @@ if TYPE_CHECKING:
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.retrievers import Answer, Runs
 
-# Queries that tell the time of a retriever, and of the ground truth, which may be slow.
+# Queries that are timed per retriever, and for the ground truth, which may be slow.
 _MOST, _TRUTH_TIMED = 100, 20
 _NAMED = 4
-NOT_ASKED = "was not asked"  # the answer of the ground truth before it is needed
+NOT_ASKED = "was not asked"  # placeholder of the ground truth until it is needed
 
 
 @dataclass(frozen=True)
 class Times:
-    """How time is taken."""
+    """Settings of timing."""
 
-    warm_up: int = 1  # calls before the first query, whose time does not count
-    repeats: int = 7  # rounds; the first asks for the lists
+    warm_up: int = 1  # untimed calls before the first query
+    repeats: int = 7  # rounds; the first one yields the lists
 
 
 class Time(NamedTuple):
     """A time in seconds, or a ratio of two."""
 
-    median: float = math.nan  # over the rounds; NaN where nothing was measured
-    # Between order statistics; NaN where there are too few rounds
+    median: float = math.nan  # over the rounds; NaN without measurements
+    # Between order statistics; NaN with too few rounds
     low: float = math.nan
     high: float = math.nan
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """The ends; None where there are none."""
+        """The ends; None if there are none."""
         return None if math.isnan(self.low) else (self.low, self.high)
 
     @property
     def in_ms(self) -> Time:
-        """In milliseconds."""
+        """The time in milliseconds."""
         return Time(*(1000 * value for value in self))
 
 
 def time_of(rounds: NDArray[np.float64], level: float) -> Time:
-    """The median of what was measured in rounds, with an interval between order statistics.
+    """The median over rounds, with an interval between order statistics.
 
-    The narrowest is taken that holds the median with the level's probability, whatever the
-    distribution (David & Nagaraja 2003, section 7.1).
+    The narrowest distribution-free interval for the median at the level (David & Nagaraja 2003,
+    section 7.1).
     """
     if not len(rounds):
         return Time()
@@ -79,34 +79,34 @@ def time_of(rounds: NDArray[np.float64], level: float) -> Time:
 
 
 def fewest_rounds(level: float) -> int:
-    """How many rounds an interval needs: 6 at 95%."""
+    """The smallest number of rounds for an interval: 6 at 95%."""
     return max(2, math.ceil(math.log2(2 / (1 - level)) - 1e-9))
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a retriever gave, and how long it took."""
+    """The lists and times of a retriever."""
 
     lists: CaseLists
-    # Of shape (rounds, queries): seconds of each call; NaN where it was not timed, or failed in
-    # some round.
+    # Of shape (rounds, queries): seconds of each call; NaN if it was not timed, or failed in some
+    # round.
     taken: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
-    unstable: tuple[int, ...] = ()  # queries for which calls gave different lists
+    unstable: tuple[int, ...] = ()  # queries with different lists between calls
 
     @cached_property
     def timed(self) -> NDArray[np.intp]:
-        """The queries that were timed, by their places."""
+        """The indices of the timed queries."""
         if not len(self.taken):
             return np.empty(0, dtype=np.intp)
         return np.flatnonzero(~np.isnan(self.taken).any(axis=0))
 
     @property
     def seconds(self) -> NDArray[np.float64]:
-        """The median of the calls of each query that was timed."""
+        """The median seconds of each timed query."""
         return np.median(self.taken[:, self.timed], axis=0) if len(self.timed) else np.empty(0)
 
     def time(self, level: float) -> Time:
-        """The seconds of a query."""
+        """The seconds per query."""
         return time_of(self._rounds(self.timed), level)
 
     def share_of(self, other: Run, level: float) -> Time:
@@ -121,15 +121,15 @@ class Run:
 
 @dataclass(frozen=True)
 class Asked:
-    """Somebody who is asked for lists."""
+    """A retriever in a run."""
 
-    ask: Callable[[int, Guard], tuple[Answer, float]]  # for a query; gives the seconds too
-    queries: Sequence[int]  # those that are asked for a list, in the first round
-    timed: Sequence[int]  # those that are asked in every round
+    ask: Callable[[int, Guard], tuple[Answer, float]]  # for a query; also returns the seconds
+    queries: Sequence[int]  # queries of the first round, for lists
+    timed: Sequence[int]  # queries of every round
 
 
 class Guard:
-    """Notices Ctrl-C, also where a retriever swallows it."""
+    """Detection of Ctrl-C, even if a retriever swallows it."""
 
     def __init__(self) -> None:
         self.pressed = False
@@ -142,10 +142,10 @@ class Guard:
 
 @contextmanager
 def guarded() -> Iterator[Guard]:
-    """Run foreign code without the garbage collector; what it prints goes to stderr.
+    """Run custom code without the garbage collector, with its output on stderr.
 
-    The first Ctrl-C raises KeyboardInterrupt, even if the code swallows it and continues: then when
-    it returns. A second one ends the process, in case the code never does.
+    The first Ctrl-C raises KeyboardInterrupt, at the latest when the code returns. A second one
+    ends the process, in case the code never returns.
     """
     guard = Guard()
     main = threading.current_thread() is threading.main_thread()
@@ -178,7 +178,7 @@ def ask(
     guard: Guard,
     among: NDArray[np.int32] | None = None,
 ) -> tuple[Answer, float]:
-    """Ask for one query; give the checked list and the seconds that it took."""
+    """Run one query; returns the checked list and the seconds."""
     try:
         call = retriever.prepared(query, k, among)
         start = perf_counter()
@@ -197,7 +197,7 @@ def ask(
 def ask_all(
     retriever: Runs, task: Task, k: int, queries: Sequence[int] | None = None, *, timed: int = _MOST
 ) -> Asked:
-    """Say how a retriever is asked; its time is that of some queries, spread over all."""
+    """The queries of a retriever: all for lists, and an even sample for times."""
     n = len(task.queries)
     places = np.linspace(0, n - 1, min(n, timed)).round().astype(int)
     return Asked(
@@ -210,12 +210,12 @@ def ask_all(
 def run_retrievers(
     study: RetrievalStudy, retrievers: dict[str, Runs], depth: int, times: Times, progress: Progress
 ) -> dict[str, Run]:
-    """Ask all retrievers that run, in turn; those that do not have their lists."""
+    """Run all retrievers in turn; stored ones have their lists."""
     task, truth = study.data.task, study.spec.ground_truth.retriever
     runs = {
         name: Run(one.lists) for name, one in retrievers.items() if isinstance(one, StoredRetriever)
     }
-    # The ground truth is asked for its lists when it is known what is needed of them.
+    # The ground truth is run when its required part is known.
     those = {
         name: ask_all(one, task, depth, (), timed=_TRUTH_TIMED)
         if name == truth
@@ -233,9 +233,9 @@ def run_retrievers(
 def run_rounds(
     label: str, those: Sequence[Asked], task: Task, times: Times, progress: Progress
 ) -> list[Run]:
-    """Ask all of them, query by query in turn, so that what slows the machine slows all alike.
+    """Run all retrievers query by query in turn, so that load on the machine affects all alike.
 
-    Who comes first changes from query to query and from round to round.
+    The order changes between queries and rounds.
     """
     n = len(task.queries)
     answers: list[list[Answer]] = [[NOT_ASKED] * n for _ in those]
@@ -272,7 +272,7 @@ def run_rounds(
 
 
 def _differs(answers: list[Answer], query: int, again: Answer) -> bool:
-    """Whether a list is another one than before; a failure counts for all rounds."""
+    """Whether a list differs from the one before; a failure counts for all rounds."""
     before = answers[query]
     if isinstance(before, str):
         return False

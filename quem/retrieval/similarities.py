@@ -1,4 +1,4 @@
-"""Tables of similarities; one that a retriever made is read again if its inputs are the same."""
+"""Tables of similarities; a computed one is cached by its inputs."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from quem.scores.columns import Columns
 
 FILE = "similarities.csv"
-_RECORD = "similarities.json"  # what the file was made of
+_RECORD = "similarities.json"  # inputs of the file
 
 
 class _UnknownState(Exception):  # noqa: N818  it ends the search
-    """Something holds more than can be read."""
+    """A state that cannot be hashed."""
 
 
 def digest_of(retriever: object, task: Task) -> str:
-    """A digest of a retriever, and of the cases and queries; empty where its state is unknown."""
+    """A digest of a retriever, cases, and queries; empty if its state is unknown."""
     digest = hashlib.sha256(sys.version.encode())
     try:
         for part in (*_base(task.cases), *_base(task.queries), repr(task.leave_one_out)):
@@ -58,7 +58,7 @@ def _base(base: CaseBase) -> Iterator[str]:
 
 
 def _state(thing: Any, seen: set[int]) -> Iterator[bytes]:  # noqa: ANN401  of whatever kind
-    """All that decides what a function or an object does, part by part."""
+    """The behavior-determining state of a function or an object, part by part."""
     if thing is None or isinstance(thing, str | bytes | int | float | complex):
         yield repr(thing).encode()
         return
@@ -78,7 +78,7 @@ def _of_function(function: FunctionType) -> list[Any]:
 
 
 def _names(code: CodeType) -> Iterator[str]:
-    """What a function and those in it refer to."""
+    """The names that a function and nested ones refer to."""
     yield from code.co_names
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
@@ -115,7 +115,7 @@ def _parts(thing: Any) -> list[Any]:  # noqa: ANN401
 
 
 def read_similarities(path: Path) -> Columns:
-    """Read similarities: a line for each pair, or one for each query with a column per case."""
+    """Read similarities: one line per pair, or one per query with a column per case."""
     if is_json(path):
         return read_run(path)
     read = read_parquet if is_parquet(path) else read_delimited
@@ -152,7 +152,7 @@ def _square(table: Delimited) -> Columns:
 
 
 def known_similarities(folder: Path, digest: str, source: str) -> Truth | None:
-    """The similarities that a folder has, where they were made of the same inputs."""
+    """The similarities in a folder, if made from the same inputs."""
     path = folder / FILE
     try:
         record = json.loads((folder / _RECORD).read_text("utf-8"))
@@ -166,7 +166,7 @@ def known_similarities(folder: Path, digest: str, source: str) -> Truth | None:
 
 
 def save_similarities(folder: Path, digest: str, truth: Truth) -> None:
-    """Write the similarities, and what they were made of."""
+    """Write the similarities with their inputs."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(("query", "case", "similarity"))

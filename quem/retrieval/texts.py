@@ -1,4 +1,4 @@
-"""Cases as judges read them: attributes line by line with long texts below, in Markdown."""
+"""Cases for judges in Markdown: attributes line by line, with long texts below."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# A value that is longer, or has several lines, stands below the others.
+# A longer value, or one of several lines, goes below the others.
 _LONG = 80
 _SPECIAL = re.compile(r"[`*_<>|~&\\\[\]$]")
-# Behind a backslash these begin a formula, and are written as numbers.
+# After a backslash these begin a formula, and are written as numeric entities.
 _OF_FORMULAS = "\\[]$"
 _AT_START = re.compile(r"^(\s*)([#>+=-]|\d+(?=[.)]))", re.MULTILINE)
 _LONGEST_TITLE = 80
 
 
 def case_text(case: Mapping[str, object]) -> str:
-    """A case or a query as a judge reads it, without its id."""
+    """A case or query as a judge reads it, without its id."""
     known = {name: text for name, value in case.items() if (text := _value(value))}
     if len(known) == 1:
         return _plain(*known.values())
@@ -30,7 +30,7 @@ def case_text(case: Mapping[str, object]) -> str:
 
 
 def short_title(case: Mapping[str, object]) -> str:
-    """The text of a query on one line, cut at a word, where it is one text; else nothing."""
+    """A query's only text on one line, cut at a word; empty if there are several."""
     texts = [text for value in case.values() if (text := _value(value))]
     if len(texts) != 1:
         return ""
@@ -74,7 +74,7 @@ def _literal(match: re.Match[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Keep lines and paragraphs of a text, and nothing of it as markup."""
+    """Keep the lines and paragraphs of a text, with markup escaped."""
     lines = [line.strip() for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n")]
     escaped = _escaped("\n".join(lines))
     escaped = _AT_START.sub(_shielded, escaped)

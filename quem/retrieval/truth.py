@@ -31,17 +31,17 @@ TruthKind = Literal["similarities", "grades", "ranks"]
 
 @dataclass(frozen=True)
 class Truth:
-    """What lists are compared with: similarities, or what judges said, where more is better."""
+    """Similarities or judgments as the ground truth; more is better."""
 
     columns: Columns
     kind: TruthKind
-    source: str  # where it comes from, in words: "the retriever full"
+    source: str  # origin in words: "the retriever full"
     computed: bool = False  # by a retriever that ran
-    cases: tuple[str, ...] = ()  # all that judges were shown, where that is known
+    cases: tuple[str, ...] = ()  # all cases that judges saw, if known
 
 
 def graded(name: str, title: str, rows: Iterable[tuple[str, str, str, float]]) -> Truth:
-    """Grades (query, case, judge, grade), such as those of a judging session."""
+    """The ground truth of grades (query, case, judge, grade), as of a judging session."""
     columns = _columns(name, list(rows), "grade", "judged")
     return Truth(columns, "grades", f"{format_count(len(columns.judges), 'judge')} ({title})")
 
@@ -54,7 +54,7 @@ def ranked(
     solvers: Sequence[str],
     ranks: NDArray[np.float64],
 ) -> Truth:
-    """Ranks of experts, adjusted for ties, 1 the worst (Hayes & Parzen 1997, steps 4 and 5).
+    """The ground truth of expert ranks, adjusted for ties (Hayes & Parzen 1997, steps 4 and 5).
 
     Shapes: `ranks` (judges, problems, solvers), NaN where a judge did not rank a solution.
     """
@@ -73,25 +73,25 @@ def _columns(name: str, rows: list[tuple[str, str, str, float]], noun: str, done
     return columns_of(name, queries, cases, values, noun=noun, judges=judges)
 
 
-# Similarities that a retriever gives are kept whole up to so many.
+# Limit up to which a retriever's similarities are kept whole.
 _WHOLE = 1_000_000
 
 
 @dataclass(frozen=True)
 class Need:
-    """What measures need of the ground truth."""
+    """The part of the ground truth that measures need."""
 
-    depth: int  # the number of most similar cases of each query, and those that tie with the last
-    lists: Sequence[CaseLists] = ()  # and all cases that these hold
-    whole: int = _WHOLE  # where there are no more pairs of query and case than that, all are kept
+    depth: int  # most similar cases per query, including ties with the last
+    lists: Sequence[CaseLists] = ()  # and all cases in these
+    whole: int = _WHOLE  # up to this many pairs of query and case, all are kept
 
     def cut(self, query: int, answer: Answer) -> Answer:
-        """The part of one list that is needed."""
+        """The required part of one list."""
         if isinstance(answer, str) or not len(answer[0]):
             return answer
         case, similarity = answer
         mask = np.isin(case, np.concatenate([case[:0], *(one.of(query)[0] for one in self.lists)]))
-        # What is as similar as the last of them could stand in its place.
+        # Ties with the last could take its place.
         mask |= similarity >= similarity[: self.depth][-1]
         return case[mask], similarity[mask]
 
@@ -99,7 +99,7 @@ class Need:
 def find_truth(
     study: RetrievalStudy, retrievers: dict[str, Runs], need: Need, progress: Progress
 ) -> Truth:
-    """The ground truth of a study; of a retriever's, what is needed."""
+    """The ground truth of a study; from a retriever, the required part."""
     data, name = study.data, study.spec.ground_truth.retriever
     if data.truth is not None:
         return data.truth

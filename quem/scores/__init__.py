@@ -1,1 +1,1 @@
-"""Systems scored on queries by measures: one table with one set of statistics for every kind."""
+"""Scores of systems on queries: one table with the same statistics for every kind."""

@@ -1,4 +1,4 @@
-"""A leaderboard that grows: a folder with a report, to which systems are added."""
+"""A leaderboard: a folder with a report, to which systems are added."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FILES = ("analysis.json", "scores.csv")
 
 
 def added(table: ScoreTable, folder: Path) -> ScoreTable:
-    """The systems on a board and those of a table; on a new board, these alone."""
+    """The systems of a leaderboard and a table; on a new one, only the table's."""
     if not folder.exists() or not any(folder.iterdir()):
         return table
     return replace(
@@ -31,7 +31,7 @@ def added(table: ScoreTable, folder: Path) -> ScoreTable:
 
 
 def _read(folder: Path, like: ScoreTable) -> ScoreTable:
-    """The scores on a board, with the measures as a table has them."""
+    """The scores of a leaderboard, with the measures of a table."""
     import pandas as pd
 
     if not all((folder / name).is_file() for name in _FILES):
@@ -65,7 +65,7 @@ def _read(folder: Path, like: ScoreTable) -> ScoreTable:
 
 
 class _Other:
-    """A measure that only the board has."""
+    """A measure that only the leaderboard has."""
 
     better = "higher"
 

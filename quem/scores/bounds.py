@@ -1,7 +1,7 @@
-r"""How far apart two lists could be on a query, whatever the grades of unjudged cases are.
+r"""Bounds of the difference of two lists on a query over all grades of unjudged cases.
 
-A case that is in both lists has one grade. The bounds are exact, but for the last line, for
-measures of these kinds:
+A case in both lists has one grade. The bounds are exact, except in the last line, for measures of
+these kinds:
 
 - ``sum``: the score is a weighted sum of gains (P, RBP), and each case is chosen separately.
 - ``share``: hits divided by the number R of relevant cases (R). With m unjudged cases relevant,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_CELLS = 500_000  # that are held at once
+_CELLS = 500_000  # cells per block
 _MOST_LEVELS = 1000
 _MOST_STEPS = 60
 _ROUNDING = 1e-13
@@ -57,15 +57,15 @@ _KINDS: dict[str, Kind] = {
 
 @dataclass(frozen=True)
 class Scale:
-    """How a measure counts grades."""
+    """The gain of grades in a measure."""
 
     kind: Kind
-    levels: Floats  # of shape (l,): grades that count more than the one before, ascending
-    steps: Floats  # of shape (l,): how much more
-    reach: int  # how many of the levels an unjudged case can have
-    discount: Floats  # the sums of the first 0, 1, ... discounts of an ideal list
-    never_undefined: bool = False  # whether there is a score where no case is relevant
-    is_binary: bool = True  # whether it asks only if a case is relevant
+    levels: Floats  # of shape (l,): grades with a higher gain than the one before, ascending
+    steps: Floats  # of shape (l,): increase of the gain
+    reach: int  # number of levels that an unjudged case can have
+    discount: Floats  # cumulative discounts of an ideal list, from 0
+    never_undefined: bool = False  # whether a score exists without relevant cases
+    is_binary: bool = True  # whether only relevance counts
 
     @property
     def counts_all(self) -> bool:
@@ -73,7 +73,7 @@ class Scale:
         return self.kind in {"share", "gain"}
 
     def judged(self, lists: Lists) -> NDArray[np.int64]:
-        """How many judged cases of each query have at least each level, shape (queries, l)."""
+        """The number of judged cases of each query with at least each level, shape (queries, l)."""
         grades = lists.true_relevance if self.is_binary else lists.true_value
         counts = [
             np.bincount(lists.truth.row[grades >= level], minlength=len(lists))
@@ -82,14 +82,14 @@ class Scale:
         return np.stack(counts, axis=1)
 
     def gain(self, grade: Floats) -> Floats:
-        """What a grade counts; 0 for an unjudged case."""
+        """The gain of a grade; 0 for an unjudged case."""
         total = np.concatenate([[0.0], np.cumsum(self.steps)])
         known = np.where(np.isnan(grade), -np.inf, grade)
         return np.asarray(total[np.searchsorted(self.levels, known, side="right")])
 
 
 def scale_of(measure: Measure, first: Lists, second: Lists, top: float) -> Scale | None:
-    """How a measure counts the grades of two lists; None where it has no bounds.
+    """The gain of grades in two lists by a measure; None if it has no bounds.
 
     An unjudged case has a grade of at most `top`.
     """
@@ -121,7 +121,7 @@ def scale_of(measure: Measure, first: Lists, second: Lists, top: float) -> Scale
 
 
 def weights_of(measure: Measure, scale: Scale, lists: Lists) -> tuple[Floats, Floats]:
-    """The weight of the gain of each item at its best place, and at its worst; shapes (n,)."""
+    """The weight of each item's gain at its best position and at its worst; shapes (n,)."""
     places = lists.places
     if scale.kind != "first":
         weight = _weights(measure, places, lists)
@@ -150,18 +150,18 @@ def _weights(measure: Measure, places: Places, lists: Lists) -> Floats:
 
 @dataclass(frozen=True)
 class Side:
-    """What the cases of each query are worth to one of two lists."""
+    """The contributions of each query's cases to one of two lists."""
 
-    # Of shape (q, u): the weight of each unjudged case at its best place and its worst, 0 where the
-    # list lacks it; and of shape (q,): what the judged cases give there, a sum, or the weight of
-    # the first relevant one
+    # Of shape (q, u): the weight of each unjudged case at its best and worst position, 0 if not
+    # listed; and of shape (q,): the judged cases' contribution, a sum, or the weight of the first
+    # relevant one
     best: Floats
     known_best: Floats
     worst: Floats
     known_worst: Floats
 
     def only(self, rows: NDArray[np.integer]) -> Side:
-        """Some of the queries, each as often as it is named."""
+        """Some of the queries, possibly repeated."""
         ends = self.best[rows], self.known_best[rows]
         if self.worst is self.best:
             return Side(*ends, *ends)
@@ -170,29 +170,29 @@ class Side:
 
 @dataclass(frozen=True)
 class Problem:
-    """The unjudged cases of two lists, query by query, and what is known beside them."""
+    """The unjudged cases of two lists, query by query, with the judged ones."""
 
     first: Side
     second: Side
     there: NDArray[np.bool_]  # of shape (q, u): which cells are cases
-    spare: NDArray[np.int64]  # of shape (q,): how many more there are, without a weight
-    judged: NDArray[np.int64]  # of shape (q, l): how many judged cases have at least each level
+    spare: NDArray[np.int64]  # of shape (q,): number of further ones without a weight
+    judged: NDArray[np.int64]  # of shape (q, l): number of judged cases with at least each level
 
     def only(self, rows: NDArray[np.integer]) -> Problem:
-        """Some of the queries, each as often as it is named."""
+        """Some of the queries, possibly repeated."""
         sides = self.first.only(rows), self.second.only(rows)
         return Problem(*sides, self.there[rows], self.spare[rows], self.judged[rows])
 
     def swapped(self) -> Problem:
-        """The same with the other list first."""
+        """The problem with both lists swapped."""
         return replace(self, first=self.second, second=self.first)
 
 
 def greatest(scale: Scale, problem: Problem) -> Floats:
     """The greatest difference of each query, first minus second, shape (q,).
 
-    Where no judged case is relevant, and so there is no score now, it is over what grades give
-    one; NaN where none do.
+    If no judged case is relevant, so there is no score now, it is over grades that yield one; NaN
+    if none do.
     """
     n = len(problem.there)
     high = np.full(n, np.nan)
@@ -243,7 +243,7 @@ def _greatest(scale: Scale, problem: Problem) -> Floats:
 
 
 def _largest_sums(apart: Floats) -> Floats:
-    """The sums of the 0, 1, ... largest of each row; what is not there cannot be chosen."""
+    """The sums of the 0, 1, ... largest of each row; missing cells are excluded."""
     ordered = -np.sort(-apart, axis=1)
     return np.concatenate([np.zeros((len(apart), 1)), np.cumsum(ordered, axis=1)], axis=1)
 
@@ -278,7 +278,7 @@ def _greatest_gain(
             if at == 0:
                 total[needed, 0] = -np.inf
             inner = np.maximum.accumulate(total, axis=1)
-            # The last place up to each at which the greatest value so far is reached.
+            # The last position up to each with the running maximum.
             picks.append(np.maximum.accumulate(np.where(total >= inner, m, 0), axis=1))
         top = base.copy()
         below = fixed.copy()

@@ -1,4 +1,4 @@
-"""The certificate of a claim: what "A scores higher than B" withstands, in at most 12 lines."""
+"""The certificate of a claim: how robust "A scores higher than B" is, in at most 12 lines."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 Verdict = Literal["yes", "open", "no", "-"]
 
-# Below so many judges their sample says little about others.
+# With fewer judges, the sample says little about others.
 ENOUGH_JUDGES = 5
 _SAME = 1e-12
-_NAMED = 3  # cases to judge that a line names
+_NAMED = 3  # listed cases to judge
 _QUERIES = "sample of queries"
 _JUDGES = "sample of judges"
 _UNJUDGED = "unjudged cases"
@@ -40,21 +40,21 @@ _HUMANS = "human reference"
 
 
 class Line(NamedTuple):
-    """What could turn a claim, and whether it does."""
+    """A threat to a claim, and its verdict."""
 
     question: str
-    verdict: Verdict  # a dash where the question does not apply
+    verdict: Verdict  # a dash where not applicable
     text: str
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a claim withstands."""
+    """The robustness of a claim."""
 
     claim: str
     verdict: str
     lines: tuple[Line, ...]
-    to_judge: tuple[Case, ...] = ()  # after which the bounds settle it, if none is relevant
+    to_judge: tuple[Case, ...] = ()  # if none is relevant, the bounds settle the claim
 
     def __str__(self) -> str:
         """At most 12 lines of text."""
@@ -63,7 +63,7 @@ class Certificate:
         return "\n".join([*head, *(f"  {v:<5} {q:<{width}}  {text}" for q, v, text in self.lines)])
 
     def as_dict(self) -> dict[str, Any]:
-        """The content as plain data."""
+        """The contents as plain data."""
         return {
             "claim": self.claim,
             "verdict": self.verdict,
@@ -105,7 +105,7 @@ def _verdict(lines: Sequence[Line], unexamined: Sequence[str]) -> str:
 
 
 class _Examined:
-    """A claim, with its difference turned so that more is better for the claim."""
+    """A claim, with the sign of differences such that more favors it."""
 
     def __init__(self, table: ScoreTable, claim: Claim) -> None:
         self.table, self.claim = table, claim
@@ -227,7 +227,7 @@ class _Examined:
         yield Line(_UNJUDGED, verdict, text)
 
     def _settling(self, found: Unjudged) -> str:
-        """What to judge, so that the sign of the difference is sure."""
+        """The cases to judge to settle the sign of the difference."""
         n, self.to_judge = found.to_judge()
         if n is None:
             return f"; judging the {MOST_JUDGED:,} most telling ones would not settle it"
@@ -301,7 +301,7 @@ def _mean(scores: Floats) -> Floats:
 
 
 def _over_orders(lists: Lists, measure: Measure, values: Floats) -> tuple[Floats, Floats, int]:
-    """Each query's least and greatest score over all orders of ties; the number of tied items."""
+    """Each query's lowest and highest score over all orders of ties; the number of tied items."""
     from quem.lists.evaluation import computed
 
     least, greatest, n = values.copy(), values.copy(), 0
@@ -322,7 +322,7 @@ def _over_orders(lists: Lists, measure: Measure, values: Floats) -> tuple[Floats
 
 
 def _ordered(sign: int, low: Any, high: Any) -> tuple[Any, Any]:  # noqa: ANN401  numbers or arrays
-    """The ends of a range whose numbers are multiplied by a sign."""
+    """The ordered ends of a range multiplied by a sign."""
     return (low, high) if sign > 0 else (-high, -low)
 
 

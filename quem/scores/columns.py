@@ -1,4 +1,4 @@
-"""Runs and judgments as columns: a row is a query, a case, and a score or grade."""
+"""Runs and judgments as columns: one row per query and case, with a score or grade."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MASKS = np.array([(1 << 8 * n) - 1 for n in range(_WORD + 1)], dtype=np.uint64)
 
 @dataclass
 class Tokens:
-    """Words of a text, by their places."""
+    """Words of a text, by offset."""
 
     text: bytes  # ends with `PADDING`
     start: Integers
@@ -55,20 +55,20 @@ class Tokens:
 
     @cached_property
     def _lengths(self) -> tuple[int, int]:
-        """The least and the greatest length."""
+        """The smallest and the greatest length."""
         return (int(self.length.min()), int(self.length.max())) if len(self.length) else (0, 0)
 
     @property
     def steps(self) -> range:
-        """Where the words of the longest token begin."""
+        """The offsets of the words in the longest token."""
         return range(0, max(self._lengths[1], 1), _WORD)
 
     def hashes(self) -> Keys:
-        """The hash of the bytes of each token; of up to 8 bytes one to one."""
+        """A hash of the bytes of each token, injective up to 8 bytes."""
         hashed = np.zeros(len(self.start), np.uint64)
         for at in self.steps:
             new = mixed(hashed ^ self.words(at))
-            # A token is mixed as often as it has words, whatever else is in the text.
+            # A token is mixed once per word, whatever else is in the text.
             hashed = new if at == 0 else np.where(self.length > at, new, hashed)
         return hashed
 
@@ -77,7 +77,7 @@ class Tokens:
         return Tokens(self.text, self.start[which], self.length[which])
 
     def same(self, other: Tokens) -> NDArray[np.bool_]:
-        """Whether each token has the bytes of the other's."""
+        """Whether each token equals the other's."""
         same = np.asarray(self.length == other.length)
         for at in self.steps if same.any() else ():
             same[same] = self.only(same).words(at) == other.only(same).words(at)
@@ -90,7 +90,7 @@ class Tokens:
 
 
 def mixed(words: Keys) -> Keys:
-    """Words mixed one to one."""
+    """A bijective mix of words."""
     with np.errstate(over="ignore"):
         words = words * _FACTORS[0]
         words ^= words >> _SHIFTS[0]
@@ -110,25 +110,25 @@ class Columns:
 
     source: str
     queries: list[str]  # in the order of the source
-    query: NDArray[np.int32]  # of shape (n,): places in `queries`
-    key: Keys  # of shape (n,): the hash of the case
+    query: NDArray[np.int32]  # of shape (n,): indices into `queries`
+    key: Keys  # of shape (n,): hash of the case
     value: Floats  # of shape (n,): score or grade
     cases: Tokens  # of shape (n,)
-    scored: bool = True  # whether scores mean anything; else only the order does
+    scored: bool = True  # whether scores are given, and not only the order
     judges: tuple[str, ...] = ()
-    judge: NDArray[np.int32] | None = None  # of shape (n,): places in `judges`
+    judge: NDArray[np.int32] | None = None  # of shape (n,): indices into `judges`
     lines: Integers | None = None  # of shape (n,): of cases that are not in the file itself
-    in_file: bool = False  # whether the cases are in the text of the file `source`
-    found: NDArray[np.int32] | None = None  # of shape (n,): the judged case of each row, or -1
+    in_file: bool = False  # whether cases are offsets into the file `source`
+    found: NDArray[np.int32] | None = None  # of shape (n,): judged case of each row, or -1
     notes: tuple[StudyWarning, ...] = ()
 
     def __len__(self) -> int:
-        """Count the rows."""
+        """Number of rows."""
         return len(self.query)
 
     @property
     def tokens(self) -> Tokens:
-        """The cases with their text, which is read again where it is not kept."""
+        """The cases with their text, which is reread if it is not kept."""
         if self.in_file and not self.cases.text:
             self.cases.text = load(self.source)
         return self.cases
@@ -139,7 +139,7 @@ class Columns:
         return [read(row).decode("utf-8", "surrogateescape") for row in rows.tolist()]
 
     def name_reader(self) -> Callable[[NDArray[np.integer[Any]]], list[str]]:
-        """What reads the cases of rows, and keeps nothing else."""
+        """A reader of the cases of rows that keeps nothing else in memory."""
         of_file = self.in_file and Path(self.source).is_file()
         text = b"" if of_file else self.cases.text
         return replace(
@@ -152,7 +152,7 @@ class Columns:
         ).names
 
     def line(self, row: int) -> int:
-        """The line of a row, from 1; 0 where the source has none."""
+        """The line of a row, from 1; 0 if the source has none."""
         if self.lines is not None:
             return int(self.lines[row])
         if not self.in_file:
@@ -160,7 +160,7 @@ class Columns:
         return self.tokens.text.count(b"\n", 0, int(self.cases.start[row])) + 1
 
     def check_once(self) -> None:
-        """Refuse a case that is twice in the list of a query, or twice graded by a judge."""
+        """Refuse duplicate cases in a query's list, or in a judge's grades."""
         number = self.query.astype(np.int64)
         if self.judge is not None:
             number = number * len(self.judges) + self.judge
@@ -196,7 +196,7 @@ def columns_of(
     judges: Sequence[object] | None = None,
     scored: bool = True,
 ) -> Columns:
-    """Make columns of the values of Python."""
+    """Columns from Python values."""
     names, query = _coded(queries)
     judge_names, judge = ([], None) if judges is None else _coded(judges)
     ids = [case if type(case) is str else str(case) for case in cases]
@@ -247,7 +247,7 @@ _TRUTH_VALUES = {"true": 1.0, "false": 0.0}
 
 
 def number(value: object) -> float:
-    """A value as a number; NaN if it is none."""
+    """A value as a number; NaN otherwise."""
     try:
         return float(value)  # type: ignore[arg-type]
     except (ValueError, TypeError, OverflowError):
@@ -255,6 +255,6 @@ def number(value: object) -> float:
 
 
 def no_number(value: object) -> str:
-    """What is wrong with a value that is not a number."""
+    """The error on a value that is not a number."""
     remedy = "; write a decimal point, not a comma" if "," in str(value) else ""
     return f"{value!r} is not a finite number{remedy}"

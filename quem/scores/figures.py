@@ -26,7 +26,7 @@ def means_figure(table: ScoreTable) -> Figure | None:
     layers = [at for at in range(len(table.measures)) if np.isfinite(table.means.mean[:, at]).any()]
     systems = table.order[:MOST_ROWS]
     if not layers or (len(systems) == 1 and np.isnan(table.means.low).all()):
-        return None  # a point alone says nothing
+        return None  # a single point is not informative
     figure, panels = _grid([short(table.labels[at], 30) for at in systems], len(layers[:_MOST]))
     for panel, layer in zip(panels, layers, strict=False):
         for row, at in enumerate(systems):
@@ -44,7 +44,7 @@ def means_figure(table: ScoreTable) -> Figure | None:
 
 
 def _grid(labels: list[str], count: int) -> tuple[Figure, list[Axes]]:
-    """Panels that share their rows, at most three beside each other."""
+    """Panels with shared rows, at most three side by side."""
     across = min(count, _ACROSS)
     left, each = label_inches(labels), 0.95 + _ROW * len(labels)
     width = left + (_PANEL + _GAP) * across + 0.15

@@ -16,31 +16,31 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 REPLICATES = 2000  # bootstrap samples of queries
-# A mean over fewer of the queries is neither ranked nor tested.
+# A mean over a smaller share of the queries is neither ranked nor tested.
 LEAST_SHARE = 0.5
-MOST_EXACT = 14  # queries up to which all patterns of signs are tried
+MOST_EXACT = 14  # limit of queries for exact tests
 _FEWEST = 2
-_CELLS = 2_000_000  # numbers that are held at once
-_IN_CACHE = 1 << 17  # and that are drawn at once, quicker than if more were
-_ZERO = 1e-12  # a smaller difference of scores is rounding
+_CELLS = 2_000_000  # cells per block
+_IN_CACHE = 1 << 17  # cells per draw, for speed
+_ZERO = 1e-12  # smaller differences of scores are rounding errors
 _ROUNDING = 1e-9
 
 
 class Inference(NamedTuple):
-    """How uncertainty is computed; without samples there are neither intervals nor tests."""
+    """Settings of inference; without samples there are neither intervals nor tests."""
 
     level: float = 0.95
-    samples: int = 9999  # patterns of signs, where not all are tried
+    samples: int = 9999  # patterns of signs, if sampled
     seed: int = 0
 
     @property
     def alpha(self) -> float:
-        """The largest p value that counts as significant."""
+        """The significance level."""
         return 1 - self.level + _ZERO
 
     @property
     def replicates(self) -> int:
-        """Bootstrap samples of the queries."""
+        """The number of bootstrap samples of queries."""
         return REPLICATES if self.samples else 0
 
 
@@ -48,14 +48,14 @@ class Inference(NamedTuple):
 class Means:
     """Means of columns of scores, each over the queries where it is defined."""
 
-    mean: Floats  # NaN where no query has a score
-    # The percentile interval; NaN where fewer than two queries have a score.
+    mean: Floats  # NaN without scores
+    # The percentile interval; NaN with scores on fewer than two queries.
     low: Floats
     high: Floats
     n: NDArray[np.int64]  # queries with a score
 
     def reshape(self, *shape: int) -> Means:
-        """The same means in another shape."""
+        """The means in another shape."""
         ends = self.low.reshape(shape), self.high.reshape(shape)
         return Means(self.mean.reshape(shape), *ends, self.n.reshape(shape))
 
@@ -71,7 +71,7 @@ def query_means(scores: Floats, inference: Inference) -> Means:
 
 
 def percentile_interval(drawn: Floats, level: float) -> tuple[Floats, Floats]:
-    """The ends of percentile intervals; NaN in a sample is passed over."""
+    """The ends of percentile intervals; NaN in a sample is ignored."""
     low, high = np.full((2, drawn.shape[1]), np.nan)
     last = (~np.isnan(drawn)).sum(axis=0) - 1
     some = np.flatnonzero(last >= 0)
@@ -85,12 +85,12 @@ def percentile_interval(drawn: Floats, level: float) -> tuple[Floats, Floats]:
 
 
 def resampled_means(scores: Floats, inference: Inference) -> Floats:
-    """Means of columns over queries drawn with replacement, the same ones for all columns."""
+    """Means of columns over resampled queries, the same ones for all columns."""
     return np.concatenate([np.empty((0, scores.shape[1])), *_resampled(scores, inference)])
 
 
 def _resampled(scores: Floats, inference: Inference) -> Iterator[Floats]:
-    """The same, some samples at a time."""
+    """The resampled means in blocks."""
     known = ~np.isnan(scores)
     complete = bool(known.all())
     filled = scores if complete else np.where(known, scores, 0)
@@ -100,7 +100,7 @@ def _resampled(scores: Floats, inference: Inference) -> Iterator[Floats]:
 
 
 def drawn_queries(n: int, inference: Inference, columns: int = 1) -> Iterator[Floats]:
-    """How often each query is in each bootstrap sample, some samples at a time."""
+    """The count of each query in each bootstrap sample, in blocks."""
     rng = np.random.default_rng(inference.seed)
     step = max(1, _IN_CACHE // max(n, columns))
     for start in range(0, inference.replicates if n else 0, step):
@@ -116,24 +116,24 @@ def _ratio(total: Floats, count: NDArray[Any]) -> Floats:
 
 @dataclass(frozen=True)
 class Difference:
-    """How far two systems are apart by one measure: the first's score less the second's."""
+    """The difference of two systems by one measure: the first's score minus the second's."""
 
-    # Places in the table
+    # Indices in the table
     a: int
     b: int
     measure: int
-    n: int  # queries where both have a score; only these count
+    n: int  # queries on which both have a score; only these count
     difference: float
-    # Excludes 0 exactly where p is at most 1 - level; infinite where a test could not reject.
+    # Excludes 0 exactly if p is at most 1 - level; infinite where a test could not reject.
     low: float
     high: float
-    p: float  # joint for all pairs by the measure; NaN where the pair is not tested
+    p: float  # joint for all pairs by the measure; NaN for an untested pair
     p_alone: float  # of this pair
     # Queries on which the first has the higher score, and so on
     higher: int
     equal: int
     lower: int
-    ahead: float  # share of the bootstrap samples in which the difference keeps its sign
+    ahead: float  # share of the bootstrap samples with the same sign of the difference
 
     @property
     def tested(self) -> bool:
@@ -142,7 +142,7 @@ class Difference:
 
 
 def compare(values: Floats, inference: Inference) -> list[Difference]:
-    """Compare each two systems by each measure, on the queries where both have a score.
+    """Compare all pairs of systems by each measure, on the queries that both have a score on.
 
     Shapes: `values` (systems, queries, measures).
     """
@@ -213,7 +213,7 @@ def _half_widths(apart: Floats, n: NDArray[np.int64], critical: Floats) -> Float
 
 
 def _ahead(apart: Floats, mean: Floats, inference: Inference) -> Floats:
-    """The share of bootstrap samples in which a mean difference keeps its sign.
+    """The share of bootstrap samples with the same sign of the mean difference.
 
     Shapes: `apart` (measures, queries, pairs); `mean` (measures, pairs).
     """
@@ -230,21 +230,21 @@ def _ahead(apart: Floats, mean: Floats, inference: Inference) -> Floats:
 
 @dataclass(frozen=True)
 class JointTest:
-    """A test of all pairs by one measure, of shape (pairs,) each; NaN for a pair without one."""
+    """A joint test of all pairs by one measure, each of shape (pairs,); NaN if untested."""
 
     p: Floats
     p_alone: Floats
-    critical: Floats  # what the statistic has to exceed at its step
+    critical: Floats  # critical value at the pair's step
 
 
 def joint_tests(
     apart: Floats, testable: NDArray[np.bool_], inference: Inference
 ) -> list[JointTest]:
-    r"""Test all pairs by each measure at once: one sign a query, the same for all pairs.
+    r"""Test all pairs by each measure jointly: one sign per query, the same for all pairs.
 
-    The statistic is :math:`|\sum e d| / \sqrt{\sum d^2}`, whose denominator no sign changes. p
-    steps down: the pairs from the largest statistic, each against the largest of those that are
-    left. Of up to 14 queries all patterns of signs are tried, of more random ones.
+    The statistic is :math:`|\sum e d| / \sqrt{\sum d^2}`, whose denominator is invariant. The p
+    values step down: the pairs from the largest statistic, each against the largest of the
+    remaining ones. Up to 14 queries the test is exact, beyond with random patterns.
 
     References
     ----------
@@ -282,7 +282,7 @@ def joint_tests(
 
 
 def _minus_signs(n: int, patterns: int, columns: int, seed: int) -> Iterator[Floats]:
-    """Which queries have a minus: all patterns, up to mirror images, of few; else random ones."""
+    """Which queries have a minus: all patterns, up to mirror images, or random ones."""
     step = max(1, _CELLS // max(n, columns))
     packed = np.empty(0, np.uint8)
     if n > MOST_EXACT:
@@ -305,7 +305,7 @@ def _step_down(
     *,
     exact: bool,
 ) -> JointTest:
-    """Step through the pairs of one measure.
+    """The step-down procedure for one measure.
 
     Shapes: `drawn` (pairs, patterns), which is overwritten; `seen`, `tested` (pairs,).
     """
@@ -316,7 +316,7 @@ def _step_down(
     rounding = _ROUNDING if drawn.dtype == np.float64 else 1e-6
     least = seen * (1 - rounding)
     largest = np.zeros(patterns, drawn.dtype)
-    # From the last step to the first: the largest statistic of those that are left.
+    # From the last step to the first: the largest statistic of the remaining ones.
     for at in order[::-1].tolist():
         alone[at] = ((drawn[at] >= least[at]).sum() + own) / (patterns + own)
         largest = np.maximum(largest, drawn[at], out=drawn[at])
@@ -332,7 +332,7 @@ def _step_down(
         for step, at in enumerate(order[: last + 1].tolist()):
             kth = patterns - place - 1
             value = float(np.partition(drawn[at], kth)[kth]) * (1 + 2 * _ROUNDING)
-            # Rounding must not part interval and p.
+            # Rounding must not make interval and p inconsistent.
             passed = p[at] <= inference.alpha
             bound = seen[at] * (1 - _ZERO) if passed else seen[at] * (1 + _ZERO)
             critical[at] = min(value, bound) if passed else max(value, bound)
@@ -342,7 +342,7 @@ def _step_down(
 
 
 class JudgeSample(NamedTuple):
-    """A mean difference for judges and queries like those in a sample, and its t interval."""
+    """A mean difference in the populations of judges and queries, with its t interval."""
 
     mean: float
     low: float
@@ -353,11 +353,10 @@ class JudgeSample(NamedTuple):
 def judge_sample(apart: Floats, level: float) -> JudgeSample:
     r"""Estimate a mean difference from the differences by each judge on each query.
 
-    A difference is that of the population, plus a part of the judge, plus one of the query, plus
-    the rest of d. Their variances are those at which the mean squares of differences between two
-    cells - of one query, of one judge, and of neither - are as they are seen, which without
-    missing cells are the components of analysis of variance. Degrees of freedom are
-    Satterthwaite's.
+    A difference is modeled as that of the population, plus a judge effect, a query effect, and a
+    residual. Their variances equate expected and observed mean squares of differences between two
+    cells of one query, of one judge, and of neither; without missing cells these are the
+    components of analysis of variance. Degrees of freedom are Satterthwaite's.
 
     References
     ----------
@@ -382,7 +381,7 @@ def judge_sample(apart: Floats, level: float) -> JudgeSample:
     x = np.where(known, apart - mean, 0)
 
     def squares(axis: int | None) -> float:
-        """The sum of squared differences of all two cells along an axis."""
+        """The sum of squared differences of all pairs of cells along an axis."""
         n = known.sum(axis=axis)
         return float((n * (x**2).sum(axis=axis) - x.sum(axis=axis) ** 2).sum())
 

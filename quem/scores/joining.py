@@ -1,4 +1,4 @@
-"""Scores of several studies beside each other; what does not fit is refused."""
+"""Joining the scores of several studies; incompatible ones are refused."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from quem.scores.table import ScoreTable
 
 _MOST_NAMED = 4
-# Keys of a study outside of ``analysis``, of whose values there is a digest.
+# Keys of a study outside of ``analysis`` whose values are hashed.
 _DIGESTS = ("users", "questions", "queries")
 
 
 def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
     """The systems of all tables, query by query; queries and measures are as in the first.
 
-    A system that is there twice with the same scores counts once.
+    Duplicate systems with equal scores count once.
     """
     first, *others = (replace(one, values=_saved(one.values)) for one in tables)
     if not others:
@@ -66,14 +66,14 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
 
 
 def _saved(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The 12 significant digits that files have, so that what is read again is equal."""
+    """Rounded to 12 significant digits as in files, so that reread scores are equal."""
     distinct, places = np.unique(values, return_inverse=True)
     rounded = np.array([float(f"{value:.12g}") for value in distinct.tolist()])
     return rounded[places].reshape(values.shape) if rounded.size else values
 
 
 def _labels(keys: Sequence[tuple[str, str]], names: Sequence[str]) -> tuple[str, ...]:
-    """Names, with the study where several studies have a system of that id or name."""
+    """Names, with the study if several studies have a system of that id or name."""
     ids = [system for _, system in keys]
     return tuple(
         f"{name} ({study})" if study and (names.count(name) > 1 or ids.count(system) > 1) else name
@@ -88,7 +88,7 @@ def _twice(table: ScoreTable, study: str, system: str) -> Mistake:
 
 
 def _differences(first: ScoreTable, other: ScoreTable) -> Iterator[Mistake]:
-    """What is not the same in two studies."""
+    """Errors on differences between two studies."""
     here, there = other.origin, first.origin
     if here.kind != there.kind:
         message = (
@@ -101,7 +101,7 @@ def _differences(first: ScoreTable, other: ScoreTable) -> Iterator[Mistake]:
     yield from unlike
     for key in dict.fromkeys([*there.settings, *here.settings]):
         own, others = here.settings.get(key), there.settings.get(key)
-        # Where measures differ, so may the settings that only some of them have.
+        # If measures differ, so may the settings that only some of them have.
         if own != others and not (unlike and None in (own, others)):
             is_digest = key in _DIGESTS
             message = f"is {own} here and {others} in {there.source}; set the same in both"
@@ -136,7 +136,7 @@ def _queries(first: ScoreTable, other: ScoreTable) -> Iterator[Mistake]:
 
 
 def _only(there: Iterable[str], here: Iterable[str], source: str, noun: str) -> str:
-    """What only one of two studies has; with a noun the names are counted too."""
+    """Items that only one of two studies has, in words; with a noun they are counted too."""
     parts = []
     for missing, where in (
         (set(here) - set(there), "here"),
@@ -151,7 +151,7 @@ def _only(there: Iterable[str], here: Iterable[str], source: str, noun: str) -> 
 
 
 def chosen(table: ScoreTable, systems: Sequence[str], measures: Sequence[str]) -> ScoreTable:
-    """The part of a table that the caller named; the first measure is the headline."""
+    """The part of a table that the caller chose; the first measure is the headline."""
     known = [*table.systems, *table.labels]
     mistakes = [
         Mistake("", key="systems", message=no_system(table.nouns.system, name, table.systems))
@@ -175,6 +175,6 @@ def chosen(table: ScoreTable, systems: Sequence[str], measures: Sequence[str]) -
 
 
 def no_system(noun: str, name: str, known: Sequence[str]) -> str:
-    """That there is no system of a name, and which there are."""
+    """The error on an unknown system, with the known ones."""
     hint = nearest(name, known) or f"; there are {join_words(known, 8)}"
     return f"there is no {noun} {shown(name)}{hint}"

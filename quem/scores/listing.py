@@ -1,4 +1,4 @@
-"""Which measures there are, and what each of them is, as text."""
+"""The list of measures, and the explanation of each, as text."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _FAMILIES = {
     "own": "Measures of the study's own",
     "retrieval": "Cases that a retriever found, against their true similarities",
     "relevance": "Any list, against the items that are relevant",
-    "options": "Options that are offered, of which one is right, or some are",
+    "options": "Lists of options, with one or more correct ones",
     "dialogue": "Candidates in a dialogue, against the nearest cases",
 }
-# A list and its ground truth, item to score; where only the order counts, items are shown alone.
+# A list and its ground truth, item to score; where only the order counts, scores are omitted.
 _EXAMPLES: dict[str, tuple[dict[str, float], dict[str, float]]] = {
-    # That of ProCAKE's page.
+    # The example on ProCAKE's page.
     "retrieval": ({"G2": 0.5, "G4": 0.3, "G3": 0.2}, {"G2": 0.5, "G3": 0.3, "G4": 0.2}),
     "options": ({"w1": 3, "c": 2, "w2": 1}, {"c": 1}),
     "relevance": ({"d": 4, "a": 3, "x": 2, "b": 1}, {"a": 3, "b": 1, "c": 2, "d": 0}),
-    # Nobody knows yet which of b, c and d is nearer, and k = 2 cuts between them.
+    # b, c, and d are tied so far, and k = 2 cuts between them.
     "dialogue": (
         {"a": 0.9, "b": 0.8, "c": 0.8, "d": 0.8, "e": 0.2},
         {"c": 0.9, "b": 0.8, "a": 0.7, "e": 0.5, "d": 0.4},
@@ -42,7 +42,7 @@ _TIES = (
 
 
 def list_measures(name: str | None = "", own: Mapping[str, Definition] | None = None) -> str:
-    """List all measures, those of the user first, or explain one with an example."""
+    """List all measures, custom ones first, or explain one with an example."""
     if not name:
         return "\n".join(_listing([*(own or {}).values(), *DEFINITIONS.values()]))
     return "\n".join(_explanation(measure(name, own)))
@@ -104,7 +104,7 @@ def _parameter(parameter: Parameter) -> str:
 
 def _example(chosen: Measure) -> Iterator[tuple[str, str]]:
     family = chosen.definition.family
-    # Those of the user are shown on the example of any list.
+    # Custom measures are shown on the example of retrieval lists.
     listed, truth = _EXAMPLES.get(family, _EXAMPLES["relevance"])
     in_order = family not in {"retrieval", "dialogue"}
     yield "list", ", ".join(listed) if in_order else _items(listed)
@@ -115,7 +115,7 @@ def _example(chosen: Measure) -> Iterator[tuple[str, str]]:
 
 
 def _shown(chosen: Measure) -> Iterator[Measure]:
-    """The measure; where it has no values, also with those that it can have."""
+    """The measure; without values, also with possible ones."""
     yield chosen
     if chosen.name == chosen.definition.name:
         for parameter in chosen.definition.parameters:
@@ -130,7 +130,7 @@ def _items(items: Mapping[str, float]) -> str:
 
 
 def _labelled(lines: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Labels, and texts that are wrapped beside them."""
+    """Labels with wrapped texts beside them."""
     rows = list(lines)
     width = min(max(len(label) for label, _ in rows), _LONGEST_LABEL)
     for label, text in rows:

@@ -1,4 +1,4 @@
-"""Runs matched with judgments: where each list has which judged case."""
+"""Matching runs with judgments: the judged case of each listed item."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Truth:
 
     rows: Ragged
     value: Floats  # of shape (m,)
-    relevance: Floats  # of shape (m,): what decides whether a case is relevant
-    item: NDArray[np.intp]  # of shape (m,): which judged case each is
-    place: NDArray[np.int32]  # of shape (judged cases + 1,): where each is here, or -1; last, -1
+    relevance: Floats  # of shape (m,): grades that decide relevance
+    item: NDArray[np.intp]  # of shape (m,): index of each judged case
+    place: NDArray[np.int32]  # of shape (judged cases + 1,): inverse of `item`, or -1; last, -1
 
     @property
     def empty(self) -> NDArray[np.bool_]:
@@ -46,18 +46,18 @@ class Truth:
 
 @dataclass(frozen=True)
 class Judgments:
-    """The judged cases of each query, and how each judge graded them."""
+    """The judged cases of each query, with the grades of each judge."""
 
     columns: Columns
     ties: Ties
     queries: list[str]
     rows: Ragged  # the judged cases, query after query
-    row: NDArray[np.intp]  # of shape (m,): where `columns` has each first
-    grades: Floats  # of shape (judges, m): NaN where a judge did not grade a case
+    row: NDArray[np.intp]  # of shape (m,): first row of each in `columns`
+    grades: Floats  # of shape (judges, m): NaN where missing
 
     @classmethod
     def of(cls, columns: Columns, ties: Ties = "expected") -> Judgments:
-        """Read judgments out of columns."""
+        """Read judgments from columns."""
         columns.check_once()
         first, case = _cases(columns)
         by_query = np.argsort(columns.query[first], kind="stable")
@@ -72,12 +72,12 @@ class Judgments:
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """Their names; none where it is not told who judged."""
+        """The names of the judges; empty where unknown."""
         return self.columns.judges
 
     @cached_property
     def truth(self) -> Truth:
-        """The mean grades; relevant is what a majority of judges grades so."""
+        """The mean grades; a case is relevant by majority of its judges."""
         return self._truth(self.grades)
 
     def of_judge(self, judge: int) -> Truth:
@@ -95,9 +95,9 @@ class Judgments:
 
     @cached_property
     def _index(self) -> tuple[Keys, NDArray[np.intp], NDArray[np.bool_]]:
-        """Queries and keys of judged cases in order, which case each is, and the keys' first bits.
+        """Sorted queries and keys of judged cases, the case of each, and the keys' first bits.
 
-        A query stands beside itself, so that what is sought together is together.
+        Sorted by query for locality of lookups.
         """
         key = self.columns.key[self.row]
         pairs = _pairs(key, self.rows.row)
@@ -107,7 +107,7 @@ class Judgments:
         return np.append(pairs[order], np.uint64(0)), order, bits
 
     def finder(self) -> Find:
-        """What finds the judged case of each row of a run, block by block, or -1."""
+        """A lookup of the judged case of each row of a run, block by block, or -1."""
         ordered, order, bits = self._index
         place = {name: at for at, name in enumerate(self.queries)}
         to: list[int] = []
@@ -121,7 +121,7 @@ class Judgments:
             to.extend(place.get(name, len(place)) for name in queries[len(to) :])
             first, last = int(query.min()), int(query.max())
             true_query = np.array(to[first : last + 1])[query - first]
-            # Most listed cases are not judged, and are done with here.
+            # Most listed cases are not judged, which is decided here.
             row = np.flatnonzero(bits[(key >> _REST).view(np.int64)])
             wanted = _pairs(key[row], true_query[row])
             at = np.searchsorted(ordered[:-1], wanted)
@@ -175,7 +175,7 @@ class Judgments:
         names: Names | None = None,
         scored: bool = True,
     ) -> Lists:
-        """Lists beside a truth; `found` says which judged case each listed item is, or -1."""
+        """Lists with a truth; `found` is the judged case of each listed item, or -1."""
         return Lists(
             run,
             truth.rows,
@@ -192,12 +192,12 @@ class Judgments:
 
 
 def _pairs(key: Keys, query: Integers) -> Keys:
-    """The number of the query, and behind it bits of the key of the case."""
+    """Keys of the query number followed by bits of the case's key."""
     return (query.astype(np.uint64) << _REST_OF_QUERY) | (key >> _OF_QUERY)
 
 
 def _cases(columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The first row of each judged case of a query, and which of them each row is about."""
+    """The first row of each judged case of a query, and the case of each row."""
     if columns.judge is None:
         every = np.arange(len(columns), dtype=np.intp)
         return every, every
@@ -206,7 +206,7 @@ def _cases(columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     own = first[case]
     same = columns.tokens.same(columns.tokens.only(own)) & (columns.query == columns.query[own])
     if not same.all():
-        # Two cases have one hash.
+        # A hash collision.
         known: dict[tuple[int, bytes], int] = {}
         pair = ((q, columns.tokens.bytes(row)) for row, q in enumerate(columns.query.tolist()))
         case = np.array([known.setdefault(one, len(known)) for one in pair], np.intp)
@@ -215,7 +215,7 @@ def _cases(columns: Columns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _majority(grades: Floats) -> Floats:
-    """The highest grade that more than half of the judges of a case give, or exceed."""
+    """The highest grade that more than half of the judges of a case reach."""
     if len(grades) == 1:
         alone: Floats = grades[0]
         return alone
@@ -232,15 +232,15 @@ class Matched:
     judgments: Judgments
     rows: Ragged
     score: Floats  # of shape (n,)
-    found: NDArray[np.int32]  # of shape (n,): which judged case each item is, or -1
-    key: Keys  # of shape (n,): the hash of each case
-    row: NDArray[np.int32] | None  # of shape (n,): where the run has each, if not in this order
-    names: Callable[[NDArray[np.integer[Any]]], list[str]]  # the cases of rows of the run
-    scored: bool  # whether the scores mean anything; else only the order does
-    missing: int  # how many queries of the judgments the run lacks
+    found: NDArray[np.int32]  # of shape (n,): judged case of each item, or -1
+    key: Keys  # of shape (n,): hash of each case
+    row: NDArray[np.int32] | None  # of shape (n,): row of each in the run, if reordered
+    names: Callable[[NDArray[np.integer[Any]]], list[str]]  # cases of rows of the run
+    scored: bool  # whether scores are given, and not only the order
+    missing: int  # number of judged queries that the run lacks
 
     def lists(self, truth: Truth | None = None) -> Lists:
-        """The lists beside the mean grades, or another truth."""
+        """The lists with the mean grades, or another truth."""
         names = Names(_rows(self.row, slice(self.rows.total)), self.names)
         truth = self.judgments.truth if truth is None else truth
         return self.judgments.lists(
@@ -255,7 +255,7 @@ def _rows(row: NDArray[np.int32] | None, cells: slice) -> NDArray[np.integer[Any
 
 
 def _queries(run: Columns, judgments: Judgments) -> tuple[NDArray[np.int32], int]:
-    """Where the judgments have each query of a run, or their number; and how many it lacks."""
+    """The index of each query of a run in the judgments, or their number; and how many it lacks."""
     n = len(judgments.queries)
     place = {name: at for at, name in enumerate(judgments.queries)}
     to = np.array([place.get(name, n) for name in run.queries], np.int32)
@@ -270,7 +270,7 @@ def _queries(run: Columns, judgments: Judgments) -> tuple[NDArray[np.int32], int
 
 
 def match(run: Columns, judgments: Judgments) -> Matched:
-    """Order a run, and find its cases in the judgments."""
+    """Sort a run, and find its cases in the judgments."""
     n = len(judgments.queries)
     to, missing = _queries(run, judgments)
     query = to[run.query]

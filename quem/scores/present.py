@@ -1,4 +1,4 @@
-"""One table of cells as text, Markdown, LaTeX, and HTML."""
+"""A table of cells as text, Markdown, LaTeX, and HTML."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 Shown = Literal["none", "headline", "all"]
 _LETTERS = 26
-_MOST_MEASURES = 8  # beside each other in a file
-_UNKNOWN = "–"  # as rows have it
+_MOST_MEASURES = 8  # side by side in a file
+_UNKNOWN = "–"  # as in rows
 
 
 class _Format(NamedTuple):
-    """How the parts of a cell are written."""
+    """The format of cells."""
 
     best: str
-    marks: str  # letters of the systems that are significantly worse
+    marks: str  # letters of the significantly worse systems
     interval: str = " ({} to {})"
     other: str = "{}"  # a mean that is not the best
     none: str = "-"
@@ -42,12 +42,12 @@ _HTML = _Format("<b>{}</b>", "<sup>{}</sup>", " <small>({} to {})</small>")
 
 
 def letters(n: int) -> list[str]:
-    """A letter for each system; numbers where there are more than letters."""
+    """A letter per system; numbers if there are too many."""
     return [chr(ord("a") + at) if n <= _LETTERS else str(at + 1) for at in range(n)]
 
 
 def _cells(table: ScoreTable, form: _Format, digits: int, intervals: Shown) -> list[list[str]]:
-    """The means of the systems, a row each."""
+    """The means of the systems, one row each."""
     names = letters(len(table.systems))
     between = "" if len(names) <= _LETTERS else ","
     means = table.means
@@ -67,7 +67,7 @@ def _cells(table: ScoreTable, form: _Format, digits: int, intervals: Shown) -> l
 
 
 def note(table: ScoreTable, best: str = "bold") -> str:
-    """What the cells and marks mean."""
+    """The meaning of cells and marks."""
     systems, inference = len(table.systems), table.inference
     n = len(table.queries)
     text = f"{n:,} {table.nouns.query if n == 1 else table.nouns.queries}"
@@ -88,9 +88,9 @@ def note(table: ScoreTable, best: str = "bold") -> str:
 
 
 def _details(table: ScoreTable) -> tuple[list[str], list[tuple[str, ...]]]:
-    """What a kind says beside the scores: headings, and a row per system without its name.
+    """Details of a kind besides scores: headings, and a row per system without its name.
 
-    What is unknown of all systems is left out.
+    Details that are unknown for all systems are left out.
     """
     if not table.details:
         return [], [()] * len(table.systems)
@@ -102,7 +102,7 @@ def _details(table: ScoreTable) -> tuple[list[str], list[tuple[str, ...]]]:
 
 @dataclass(frozen=True)
 class _Grid:
-    """The table as texts: its first columns are names, the next numbers, the others words."""
+    """The table as texts: columns of names, then numbers, then words."""
 
     heading: list[str]
     body: list[list[str]]
@@ -110,13 +110,13 @@ class _Grid:
     numbers: int
 
     def columns(self, names: str, numbers: str) -> list[str]:
-        """Of each column, whether it holds numbers."""
+        """The type of each column, numbers or words."""
         words = len(self.heading) - self.names - self.numbers
         return [names] * self.names + [numbers] * self.numbers + [names] * words
 
     @property
     def turned(self) -> _Grid:
-        """A measure a row, and a system a column."""
+        """The transposed table: one row per measure, one column per system."""
         columns = [*zip(*self.body, strict=True)]
         systems = [f"{letter} {label}" for letter, label, *_ in self.body]
         rows = zip(self.heading[self.names :], columns[self.names :], strict=True)
@@ -142,13 +142,13 @@ def _grid(table: ScoreTable, form: _Format, digits: int, intervals: Shown) -> _G
 
 
 def _filed(table: ScoreTable, form: _Format, digits: int, intervals: Shown) -> _Grid:
-    """The same, turned where there are many measures."""
+    """The table, transposed if there are many measures."""
     grid = _grid(table, form, digits, intervals)
     return grid.turned if _MOST_MEASURES < len(table.measures) > len(table.systems) else grid
 
 
 def text(table: ScoreTable, digits: int = 3, intervals: Shown = "headline") -> str:
-    """The table for a terminal; a measure a line where the systems' lines would be too long."""
+    """The table for a terminal; transposed if the systems' lines would be too long."""
     grid = _grid(table, _TEXT, digits, intervals)
     lines = _aligned(grid)
     if max(map(len, lines)) > WIDTH:
@@ -161,7 +161,7 @@ def _aligned(grid: _Grid) -> list[str]:
 
 
 def sections_text(table: ScoreTable, shown: Collection[str] | None = None) -> list[str]:
-    """The tables of sections for a terminal: of all, or of those with some ids."""
+    """The tables of sections for a terminal: of all, or of some ids."""
     return [
         line
         for section in table.sections
@@ -205,14 +205,14 @@ def latex(table: ScoreTable, digits: int = 3, intervals: Shown = "none") -> str:
 
 
 def _side(cell: str) -> str:
-    """Numbers are on the right."""
+    """Numbers are right-aligned."""
     return ' class="n"' if cell[:1].isdigit() or cell == _UNKNOWN else ""
 
 
 def html(
     table: ScoreTable, digits: int = 3, intervals: Shown = "headline", *, noted: bool = True
 ) -> str:
-    """The table in HTML, with what cells and marks mean unless that is said elsewhere."""
+    """The table in HTML, with the meaning of cells and marks unless given elsewhere."""
     from html import escape
 
     grid = _filed(table, _HTML._replace(escape=escape), digits, intervals)

@@ -29,7 +29,7 @@ class _LAR(measures.Measure):
 
 
 class _OLAR(measures.Measure):
-    """Ordered length-aware recall: the same, and the correct option comes early."""
+    """Ordered length-aware recall: the same, but higher if the correct option comes early."""
 
     __name__ = "OLAR"
     NAME = __name__
@@ -42,9 +42,9 @@ class _OLAR(measures.Measure):
 
 
 class _RankQuality(measures.Measure):
-    """Rank quality: how well a list orders the cases that are nearest to the query.
+    """Rank quality: how well a list orders the cases nearest to the query.
 
-    Grades count as similarities, as shares of the highest grade; of scores only the order counts.
+    Grades count as similarities, as shares of the highest grade; only the order of scores counts.
     """
 
     __name__ = "RankQuality"
@@ -101,7 +101,7 @@ def _top(truth: dict[str, dict[str, int]]) -> float:
 def _scaled(
     items: dict[str, dict[str, Any]], top: float | None = None
 ) -> dict[str, dict[str, float]]:
-    """Numbers of each query between 0 and 1: of grades from 0 on, of scores from the least on."""
+    """Numbers of each query scaled to 0 to 1: grades from 0, scores from the minimum."""
     scaled = {}
     for query, own in items.items():
         low = min(own.values(), default=0) if top is None else 0

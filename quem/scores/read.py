@@ -1,6 +1,6 @@
 """Runs and judgments of every format, read into columns.
 
-TREC files are split by NumPy, block by block, and their words never become objects of Python.
+TREC files are split by NumPy, block by block, without a Python object per word.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Find = Callable[[list[str], Integers, Keys, Tokens], NDArray[np.int32]]
 
-# What heads a column, or names a value of a record.
+# Headings of columns, or keys of records.
 QUERY = ("query", "query_id", "qid", "q_id", "topic", "question", "query-id")
 CASE = (
     *("case", "doc_id", "docno", "docid", "doc", "document", "option", "corpus-id", "item"),
@@ -40,31 +40,31 @@ JUDGE = ("judge", "assessor", "annotator", "expert")
 
 
 def read_run(given: object, source: str = "", find: Find | None = None) -> Columns:
-    """Read a run: of a file, or of an object of Python, as judgments are.
+    """Read a run from a file or a Python object; formats are those of judgments.
 
-    Instead of scores a query can have its cases alone, best first. `find` finds the cases of each
-    block of a TREC file, so that its text can be forgotten.
+    Instead of scores a query can have its cases alone, best first. `find` looks up the cases of
+    each block of a TREC file, so that its text need not be kept.
     """
     return _read(given, _RUN, source or "the run", find)
 
 
 def read_judgments(given: object, source: str = "") -> Columns:
-    """Read judgments: of a file, or of an object of Python.
+    """Read judgments from a file or a Python object.
 
-    TREC, CSV, TSV or JSON, plain or packed. A dict of query to dict of case to grade, or to the
-    relevant cases; a DataFrame or records with a query and a case each; objects of ranx or
+    TREC, CSV, TSV, or JSON, plain or compressed. A dict of query to dict of case to grade, or to
+    the relevant cases; a DataFrame or records with a query and a case each; objects of ranx or
     ir_measures.
     """
     return _read(given, _TRUTH, source or "the judgments")
 
 
 class _Form(NamedTuple):
-    """What is read: a run or judgments."""
+    """The form of the input: a run or judgments."""
 
     noun: str
-    values: tuple[str, ...]  # what heads the column of scores or grades
-    widths: tuple[int, ...]  # how many words the lines of a TREC file have
-    line: str  # what these are
+    values: tuple[str, ...]  # headings of scores or grades
+    widths: tuple[int, ...]  # numbers of words per line of a TREC file
+    line: str  # meaning of these words
 
     @property
     def is_run(self) -> bool:
@@ -141,7 +141,7 @@ _BLANK, _LINE_END = 32, 10
 
 
 def _of_trec(text: bytes, form: _Form, path: str, find: Find | None) -> Columns:
-    """Split lines of words at blanks and tabs."""
+    """Split lines into words at blanks and tabs."""
     queries: dict[bytes, int] = {}
     names: list[str] = []
     parts: list[tuple[NDArray[Any], ...]] = []
@@ -165,7 +165,7 @@ def _of_trec(text: bytes, form: _Form, path: str, find: Find | None) -> Columns:
         lines += n_lines
     if not parts:
         raise empty(path)
-    # One after the other, so that no two copies of all are there at once.
+    # One after the other, to avoid two copies of everything.
     columns = [list(column) for column in zip(*parts, strict=True)]
     parts.clear()
     query, key, value, start, length, found = (np.concatenate(columns.pop(0)) for _ in range(6))
@@ -193,7 +193,7 @@ def _small(numbers: Integers) -> Integers:
 def _words(
     text: bytes, width: int, n_lines: int, form: _Form, path: str, lines: int
 ) -> tuple[Integers, Integers, int]:
-    """Find the words of all lines of a block, and how many each has, shape (lines, words)."""
+    """Find the words of all lines of a block, and their number per line, shape (lines, words)."""
     signs = np.frombuffer(text, np.uint8)
     inside = np.zeros(len(text) + 1, bool)
     np.greater(signs, _BLANK, out=inside[1:])
@@ -227,7 +227,7 @@ def _of_words(count: int, form: _Form) -> str:
 
 
 def _codes(names: Tokens, known: dict[bytes, int]) -> NDArray[np.int32]:
-    """Number names in the order in which they come."""
+    """Number names in order of appearance."""
     new = np.ones(len(names.start), bool)
     new[1:] = names.length[1:] != names.length[:-1]
     for at in names.steps:
@@ -239,7 +239,7 @@ def _codes(names: Tokens, known: dict[bytes, int]) -> NDArray[np.int32]:
 
 
 def _numbers(words: Tokens, form: _Form, path: str, lines: int) -> Floats:
-    """Read numbers as Python does."""
+    """Parse numbers as Python does."""
     columns = np.stack([words.words(at) for at in words.steps], axis=1)
     try:
         value: Floats = columns.view(f"S{columns.itemsize * columns.shape[1]}").astype(float)[:, 0]
@@ -306,7 +306,7 @@ def _of_json(text: bytes, form: _Form, path: str) -> Columns:
                 try:
                     given += [parsed(part)] if part.strip() else []
                 except json.JSONDecodeError as own:
-                    # Where the first line is no value by itself, the whole is damaged.
+                    # If the first line is not a value itself, the whole file is damaged.
                     where, why = (line, own.msg) if given else (error.lineno, error.msg)
                     message = f"is not JSON: {why}"
                     raise QuemError(Mistake(path, where, message=message)) from None
@@ -324,7 +324,7 @@ def _of_json(text: bytes, form: _Form, path: str) -> Columns:
 
 
 class _TwiceError(Exception):
-    """A key is twice in an object of JSON."""
+    """A duplicate key in a JSON object."""
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -339,14 +339,14 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _find(names: Sequence[str], header: Sequence[object]) -> int:
-    """Which of the headings has one of the names; -1 if none has."""
+    """The index of the heading with one of the names; -1 if there is none."""
     folded = [str(one).strip().strip('"').casefold() for one in header]
     return next((folded.index(name) for name in names if name in folded), -1)
 
 
 @dataclass(frozen=True)
 class _Fields:
-    """The columns of what is needed; -1 where there is none."""
+    """The indices of the needed columns; -1 where missing."""
 
     form: _Form
     query: int
@@ -375,7 +375,7 @@ class _Fields:
     def columns(
         self, source: str, fields: Sequence[Sequence[Any]], lines: list[int] | None = None
     ) -> Columns:
-        """Make columns of the fields of a table; `fields` has a sequence for each column."""
+        """Columns from the fields of a table; `fields` has a sequence per column."""
         n = len(fields[self.query])
         noun, values = self.form.noun, fields[self.value] if self.value >= 0 else [1.0] * n
         if self.position >= 0:
@@ -454,7 +454,7 @@ def _of_mapping(given: Mapping[Any, Any], form: _Form, source: str) -> Columns:
         values += numbers
     scored = orders < len(given)
     made = columns_of(source, queries, cases, values, noun=form.noun, scored=scored)
-    # Queries with an empty list are queries.
+    # Queries with an empty list count.
     known = set(made.queries)
     made.queries += [str(query) for query in given if str(query) not in known]
     return made

@@ -1,4 +1,4 @@
-"""The result of any scored study: what a kind adds to the table, and how it is shown."""
+"""The result of any scored study: additions of its kind to the table, and their display."""
 
 from __future__ import annotations
 
@@ -39,22 +39,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """The scores of a study, and what its kind found beside them."""
+    """The scores of a study, with further findings of its kind."""
 
     table: ScoreTable
     study: Any  # as loaded: spec, name, files
     settings: BaseModel  # as used
-    found: Any = None  # the kind's own
+    found: Any = None  # the kind's findings
     certificates: tuple[Certificate, ...] = ()
 
     @property
     def warnings(self) -> tuple[StudyWarning, ...]:
-        """What a reader must know."""
+        """The warnings about the result."""
         return find_warnings(self.table)
 
 
 def certified(table: ScoreTable, claims: Sequence[str]) -> tuple[Certificate, ...]:
-    """The certificates of claims; without any, of the best system over the next."""
+    """The certificates of claims; by default that of the best system over the next."""
     from quem.scores.certificate import certify
 
     read = [table.claim(text) for text in claims]
@@ -71,21 +71,21 @@ def _no_lines(_: Scored) -> Iterable[str]:
 
 @dataclass(frozen=True)
 class View:
-    """What a kind adds to the report of its scores."""
+    """A kind's additions to the report of its scores."""
 
     kind: str
     kicker: str  # above the title of the report
     settings: type[BaseModel]
-    detail: type[Row] | None = None  # what is said beside the scores, a row a system
+    detail: type[Row] | None = None  # facts besides the scores, one row per system
     tables: tuple[RowTable, ...] = ()  # further CSV files, and keys of analysis.json
     figures: Callable[[], Drawers[Scored]] = dict
     captions: Mapping[str, str] = field(default_factory=dict)
-    in_terminal: frozenset[str] = frozenset()  # sections that the summary has too, by id
+    in_terminal: frozenset[str] = frozenset()  # ids of sections in the summary
     basis: Callable[[Scored], str] = lambda of: present.note(of.table, "bold")
-    methods: Callable[[Scored], Iterable[str]] = _no_lines  # before those on inference
+    methods: Callable[[Scored], Iterable[str]] = _no_lines  # precede those on inference
     references: Callable[[Scored], Iterable[str]] = _no_lines
     entries: tuple[Entry, ...] = ()  # further keys of analysis.json alone
-    # What the first table shows, where a section shows the rest.
+    # The first table, where a section shows the rest.
     shown: Callable[[ScoreTable], ScoreTable] = lambda table: table
 
 
@@ -99,7 +99,7 @@ class ScoredResult(BaseResult[Scored]):
         self.findings = findings
 
     def __repr__(self) -> str:
-        """One line; `summary` says more."""
+        """One line; see `summary`."""
         table = self.findings.table
         means = (
             f"{table.labels[at]} {table.means.mean[at, 0]:.3f}" for at in range(len(table.systems))
@@ -109,17 +109,17 @@ class ScoredResult(BaseResult[Scored]):
 
     @property
     def table_of_scores(self) -> ScoreTable:
-        """The scores, to be compared with those of other studies."""
+        """The scores, for comparisons with other studies."""
         return self.findings.table
 
     @property
     def inputs(self) -> tuple[Path, ...]:
-        """The files that the result was made of."""
+        """The input files."""
         return tuple(self.findings.study.files)
 
     @classmethod
     def presentation(cls) -> Presentation[Scored]:
-        """Say how the results are shown."""
+        """The presentation of the results."""
         return presented(cls.view)
 
     def attachments(self, tables: Sequence[str] = ("csv",)) -> Mapping[str, Content]:
@@ -132,7 +132,7 @@ class ScoredResult(BaseResult[Scored]):
 
     @property
     def file_names(self) -> frozenset[str]:
-        """Every file that a report of this kind may consist of."""
+        """Every possible file of a report of this kind."""
         return super().file_names | {"scores.csv", *_PAPER}
 
     @property
@@ -154,7 +154,7 @@ _PAPER: dict[str, Callable[[ScoreTable], str]] = {
 
 
 def scores_csv(table: ScoreTable) -> bytes:
-    """The score of each system on each query, a column per measure."""
+    """The score of each system on each query, one column per measure."""
     import numpy as np
     import pandas as pd
 
@@ -181,8 +181,7 @@ _DIFFERENCES = RowTable(
 
 _JUDGE_NEXT = RowTable(
     "judge-next",
-    "one row per unjudged case after which a claim is settled if none of them is relevant, the "
-    "most telling first",
+    "one row per unjudged case that settles a claim if none is relevant, by decreasing effect",
     CaseRow,
     lambda of: dict.fromkeys(
         case for claim in claim_rows(of.certificates) for case in claim.to_judge
@@ -194,7 +193,7 @@ _CLAIMS = Entry(
 )
 _ORIGIN = Entry(
     "origin",
-    "where the scores come from",
+    "origin of the scores",
     OriginRow,
     lambda of: origin_row(of.table, of.study.files),
     many=False,
@@ -203,7 +202,7 @@ _ORIGIN = Entry(
 
 
 def presented(view: View) -> Presentation[Scored]:
-    """How results of a kind are shown."""
+    """The presentation of the results of a kind."""
     tables = [_MEANS, _DIFFERENCES]
     if view.detail:
         tables.append(
@@ -227,7 +226,7 @@ def presented(view: View) -> Presentation[Scored]:
 
 
 def summary(view: View, findings: Scored) -> str:
-    """The result as text: the table, what the kind shows, the certificates."""
+    """The result as text: the table, the kind's sections, the certificates."""
     lines = [findings.study.spec.title, "", *present.text(view.shown(findings.table)).splitlines()]
     lines += present.sections_text(findings.table, view.in_terminal)
     for certificate in findings.certificates:
@@ -248,7 +247,7 @@ _REFERENCES = (
 
 
 def report_context(view: View, findings: Scored) -> dict[str, Any]:
-    """What the template ``report/scores.html`` shows."""
+    """The variables of the template ``report/scores.html``."""
     from markupsafe import Markup
 
     table, spec = findings.table, findings.study.spec
@@ -274,7 +273,7 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
 
 
 def _differences(table: ScoreTable) -> Iterator[Section]:
-    """How far systems are apart by the headline."""
+    """The differences of systems by the headline."""
     from quem.wording import format_bare_p, measured
 
     pairs = [pair for pair in table.pairs if pair.measure == 0]
@@ -309,7 +308,7 @@ def _differences(table: ScoreTable) -> Iterator[Section]:
 
 
 def _inference(table: ScoreTable) -> Iterator[str]:
-    """How uncertainty was computed, for a paper."""
+    """The methods of inference, for a paper."""
     inference, queries = table.inference, table.nouns.queries
     if not inference.samples or len(table.queries) == 1:
         return

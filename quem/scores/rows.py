@@ -45,14 +45,14 @@ def mean_rows(table: ScoreTable) -> Iterator[Mean]:
 
 
 class PairRow(Row):
-    """How far two systems are apart by a measure."""
+    """The difference of two systems by a measure."""
 
     title: ClassVar[str] = "Differences"
     measure: str = col("as it is spelled")
     a: str = col("id of a system")
     b: str = col("id of another")
     n: int = col("queries where both have a score; only these count")
-    difference: float | None = col("mean score of a less that of b")
+    difference: float | None = col("mean score of a minus that of b")
     interval: Interval | None = col(
         "excludes 0 exactly where p is at most 1 - level; empty where it is unbounded"
     )
@@ -88,7 +88,7 @@ def pair_rows(table: ScoreTable) -> Iterator[PairRow]:
 class LineRow(Row):
     """A line of a certificate."""
 
-    question: str = col("what could turn the claim")
+    question: str = col("threat to the claim")
     verdict: Literal["yes", "open", "no", "-"] = col("whether the claim withstands it")
     text: str = col("the numbers behind it")
 
@@ -104,11 +104,10 @@ class ClaimRow(Row):
     """A certificate."""
 
     claim: str = col("that one system scores higher than another")
-    verdict: str = col("what the lines come to")
-    lines: tuple[LineRow, ...] = col("what was examined")
+    verdict: str = col("overall verdict")
+    lines: tuple[LineRow, ...] = col("the threats examined")
     to_judge: tuple[CaseRow, ...] = col(
-        "the first 1,000 of the cases after which the bounds settle the claim if none is relevant, "
-        "the most telling first"
+        "the first 1,000 cases that settle the claim if none is relevant, by decreasing effect"
     )
 
 
@@ -135,7 +134,7 @@ class InputRow(Row):
 
 
 class OriginRow(Row):
-    """What has to be the same where scores are compared."""
+    """Properties that compared scores must share."""
 
     kind: str = col("of the study")
     truth: str = col("digest of the ground truth")
@@ -144,7 +143,7 @@ class OriginRow(Row):
 
 
 def origin_row(table: ScoreTable, files: Iterable[Path]) -> OriginRow:
-    """Where the scores come from."""
+    """The origin of the scores."""
     from hashlib import file_digest
 
     inputs = []

@@ -35,7 +35,7 @@ class _Spec:
 
 @dataclass(frozen=True)
 class _Source:
-    """What stands for a study where there is none, or where there are several."""
+    """A substitute for a study, or for several studies."""
 
     spec: _Spec
     files: tuple[Path, ...]

@@ -1,4 +1,4 @@
-"""Runs scored against judgments: a value for each system, query and measure."""
+"""Scores of runs against judgments: a value per system, query, and measure."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Empty = Literal["leave-out", "zero"]
 
 
 class HumanReference(NamedTuple):
-    """Each judge's own order, and the systems, against the mean grades of the other judges."""
+    """Each judge's own order, and the systems, scored by the mean grades of the other judges."""
 
     judges: Floats  # of shape (judges, queries, measures)
     systems: Floats  # of shape (judges, systems, queries, measures)
@@ -43,41 +43,41 @@ class Scored:
     systems: tuple[str, ...]
     measures: tuple[Measure, ...]
     values: Floats  # of shape (systems, queries, measures): NaN where undefined
-    judgments: Judgments  # of the queries that count
-    matched: tuple[Matched, ...]  # the lists of each system
+    judgments: Judgments  # of the counted queries
+    matched: tuple[Matched, ...]  # lists of each system
     warnings: tuple[StudyWarning, ...] = ()
 
     @property
     def queries(self) -> list[str]:
-        """The queries that count, in the order of the judgments."""
+        """The counted queries, in the order of the judgments."""
         return self.judgments.queries
 
     def lists(self, system: int) -> Lists:
-        """The lists of a system beside the truth."""
+        """The lists of a system with the truth."""
         return self.matched[system].lists()
 
     def keys(self, system: int) -> Keys:
-        """Keys of what a system lists, equal for the same case of a query."""
+        """Keys of a system's listed cases, equal for the same case of a query."""
         return self.matched[system].key
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """The judges' names; none where it is not told who judged."""
+        """The judges' names; empty where unknown."""
         return self.judgments.judges
 
     @property
     def highest_grade(self) -> float:
-        """The highest grade that any judge gave."""
+        """The highest grade by any judge."""
         return float(np.nanmax(self.judgments.grades, initial=0.0))
 
     @cached_property
     def digest(self) -> str:
-        """A digest of the judgments, whatever their order."""
+        """A digest of the judgments, independent of order."""
         return digest_of(self.judgments)
 
     @cached_property
     def by_judge(self) -> dict[str, Floats]:
-        """The scores where the grades of one judge are the truth, of each of several judges."""
+        """The scores by the grades of each single judge, if there are several."""
         judges = self.judgments.judges
         if len(judges) < 2:  # noqa: PLR2004
             return {}
@@ -87,7 +87,7 @@ class Scored:
 
     @cached_property
     def human_reference(self) -> HumanReference | None:
-        """None where there are not several judges."""
+        """The human reference; None without several judges."""
         n_judges = len(self.judgments.judges)
         if n_judges < 2:  # noqa: PLR2004
             return None
@@ -106,7 +106,7 @@ class Scored:
 
 
 def digest_of(judgments: Judgments, depth: int | None = None) -> str:
-    """A digest of judgments, whatever their order; of each query's best down to a depth."""
+    """A digest of judgments, independent of order; of each query's best down to a depth."""
     from hashlib import sha256
 
     digest = sha256()
@@ -115,7 +115,7 @@ def digest_of(judgments: Judgments, depth: int | None = None) -> str:
         part = judgments.rows.cells(at)
         own, grades = keys[part], judgments.grades[:, part]
         if depth is not None and len(own) > depth:
-            # What is as good as the last of them could stand in its place.
+            # Ties with the last could take its place.
             best = grades[0] >= np.sort(grades[0])[-depth]
             own, grades = own[best], grades[:, best]
         order = np.argsort(own, kind="stable")
@@ -133,7 +133,7 @@ def score_runs(
     ties: Ties = "expected",
     empty: Empty = "leave-out",
 ) -> Scored:
-    """Score runs, by the names of their systems; `empty` queries have no relevant case."""
+    """Score runs by system name; `empty` queries have no relevant case."""
     check_ties(ties)
     read = read_judgments(judgments)
     every = Judgments.of(read, ties)
@@ -154,7 +154,7 @@ def score_runs(
             values[~counts & np.isnan(values).any(axis=1)] = 0
         matched.append(one)
         layers.append(values)
-        # The next one is read without this one beside it.
+        # Free this run's memory before the next is read.
         warnings += [*run.notes, *_unlike(name, one, sum(q not in known for q in run.queries))]
         del run
     every_value = np.stack(layers)
@@ -171,7 +171,7 @@ def score_runs(
 
 
 def values_of(matched: Matched, truth: Truth, measures: Sequence[Measure]) -> Floats:
-    """Scores of a system; 0 for a query that the run lacks, none for one that the truth lacks."""
+    """Scores of a system; 0 for a query that the run lacks, NaN for one that the truth lacks."""
     values = np.full((len(matched.rows), len(measures)), np.nan)
     whole = matched.lists(truth)
     for part in whole.run.parts():
@@ -190,7 +190,7 @@ def values_of(matched: Matched, truth: Truth, measures: Sequence[Measure]) -> Fl
 
 
 def _relevant(judgments: Judgments, measures: Sequence[Measure]) -> NDArray[np.bool_]:
-    """Which queries count: those with a relevant case, where measures ask for relevance."""
+    """Which queries count: those with a relevant case, if measures need relevance."""
     asks = [one for one in measures if one.definition.family in {"relevance", "options"}]
     relevance = judgments.majority
     if not asks:
@@ -221,7 +221,7 @@ def _left_out(count: int, of: int) -> StudyWarning:
 
 
 def _unlike(name: str, matched: Matched, extra: int) -> list[StudyWarning]:
-    """Say what queries a run lacks, and which it has besides."""
+    """Warnings on missing and additional queries of a run."""
     said = []
     if matched.missing:
         of = format_count(len(matched.rows), "query")

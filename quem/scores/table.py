@@ -1,4 +1,4 @@
-"""The one table of all scored kinds: systems by queries by measures."""
+"""The table of all scored kinds: systems by queries by measures."""
 
 from __future__ import annotations
 
@@ -28,42 +28,42 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_SAME = 1e-12  # means that differ by less are equal
+_SAME = 1e-12  # smaller differences of means count as ties
 
 
 class Nouns(NamedTuple):
-    """What a kind calls a system and a query."""
+    """A kind's nouns for a system and a query."""
 
     system: str = "system"
     query: str = "query"
 
     @property
     def queries(self) -> str:
-        """Several queries."""
+        """The plural of the query's noun."""
         return plural(self.query)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where scores come from, and what has to be the same where they are compared."""
+    """The origin of scores, and properties that compared scores must share."""
 
     kind: str = "scores"
     title: str = ""
     source: str = ""  # as the user named it, for messages
-    truth: str = ""  # digest of the ground truth, whatever the order of the queries
-    settings: dict[str, str] = field(default_factory=dict)  # those on which scores depend
+    truth: str = ""  # digest of the ground truth, independent of the order of queries
+    settings: dict[str, str] = field(default_factory=dict)  # that scores depend on
 
 
 class Measured(Protocol):
-    """What systems are scored by."""
+    """A measure of scores."""
 
     @property
     def name(self) -> str:
-        """As it is spelled."""
+        """The canonical spelling."""
 
     @property
     def better(self) -> str:
-        """Which scores are better: higher or lower."""
+        """The better direction of scores: higher or lower."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,25 +71,25 @@ class ScoreTable:
     """Scores of systems on queries, with their means, intervals, and tests."""
 
     systems: tuple[str, ...]  # ids
-    queries: tuple[str, ...]  # the ids of those that can be scored
+    queries: tuple[str, ...]  # ids of queries that can be scored
     measures: tuple[Measured, ...]  # the first is the headline
     values: Floats  # of shape (systems, queries, measures): NaN where a score is undefined
     inference: Inference = field(default_factory=Inference)
     nouns: Nouns = field(default_factory=Nouns)
-    names: tuple[str, ...] = ()  # the systems as people know them; by default their ids
-    studies: tuple[str, ...] = ()  # the id of each system's study, where there are several
+    names: tuple[str, ...] = ()  # titles of the systems; by default their ids
+    studies: tuple[str, ...] = ()  # id of each system's study, if there are several
     origin: Origin = field(default_factory=Origin)
-    details: tuple[Row, ...] = ()  # what a kind says beside the scores, a row a system
-    sections: tuple[Section, ...] = ()  # and below the table
+    details: tuple[Row, ...] = ()  # facts besides the scores, one row per system
+    sections: tuple[Section, ...] = ()  # below the table
     warnings: tuple[StudyWarning, ...] = ()
-    # What a certificate looks into: the lists of the systems, and each judge's scores
+    # For certificates: the lists of the systems, and each judge's scores
     evidence: Scored | None = None
-    # Take the table and a claim, and give further lines of its certificate
+    # Functions of table and claim that return further lines of its certificate
     checks: tuple[Callable[[ScoreTable, Claim], Line], ...] = ()
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The systems for people."""
+        """The titles of the systems."""
         return self.names or self.systems
 
     @property
@@ -99,17 +99,17 @@ class ScoreTable:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The measures as they are spelled."""
+        """The spellings of the measures."""
         return tuple(measure.name for measure in self.measures)
 
     @property
     def headings(self) -> tuple[str, ...]:
-        """The measures for people, with parameters that are always shown."""
+        """The headings of the measures, with parameters that are always shown."""
         return tuple(getattr(one, "heading", one.name) for one in self.measures)
 
     @property
     def signs(self) -> NDArray[np.int64]:
-        """1 for a measure of which more is better, -1 where less is, shape (measures,)."""
+        """1 for a measure where more is better, else -1, shape (measures,)."""
         return np.array([-1 if one.better == "lower" else 1 for one in self.measures])
 
     @cached_property
@@ -121,7 +121,7 @@ class ScoreTable:
 
     @cached_property
     def pairs(self) -> list[Difference]:
-        """The differences of each two systems by each measure."""
+        """The differences of all pairs of systems by each measure."""
         return compare(self.values, self.inference)
 
     @cached_property
@@ -139,7 +139,7 @@ class ScoreTable:
 
     @cached_property
     def comparable(self) -> NDArray[np.bool_]:
-        """By which measures the ranked systems have scores on the same queries, (measures,)."""
+        """Which measures have scores of all ranked systems on the same queries, (measures,)."""
         known = ~np.isnan(self.values)
         return np.array(
             [
@@ -167,13 +167,13 @@ class ScoreTable:
 
     @property
     def order(self) -> list[int]:
-        """The systems, best first by the headline; of equal ones the first named first."""
+        """The systems by decreasing quality in the headline; ties in given order."""
         oriented = np.where(self.ranked, self.means.mean * self.signs, -np.inf)[:, 0]
         order: list[int] = np.argsort(-np.round(oriented, 12), kind="stable").tolist()
         return order
 
     def place(self, system: str) -> int:
-        """Where a system is."""
+        """The index of a system."""
         for known in (self.systems, self.labels):
             if known.count(system) == 1:
                 return known.index(system)
@@ -183,7 +183,7 @@ class ScoreTable:
         )
 
     def column(self, measure: str) -> int:
-        """Where a measure is, whatever its spelling."""
+        """The index of a measure, whatever its spelling."""
         from quem.lists import measure as read
 
         name = measure if measure in self.columns else read(measure).name
@@ -194,7 +194,7 @@ class ScoreTable:
         return self.columns.index(name)
 
     def of(self, systems: Sequence[int], measures: Sequence[int]) -> ScoreTable:
-        """A part of the table, by places."""
+        """A part of the table, by indices."""
         return replace(
             self,
             systems=tuple(self.systems[at] for at in systems),
@@ -218,7 +218,7 @@ class ScoreTable:
         return PairRow.frame(pair_rows(self))
 
     def claim(self, text: str) -> Claim:
-        """Read a claim such as ``new > old by AP``; by the headline where it names no measure."""
+        """Parse a claim such as ``new > old by AP``; the headline is the default measure."""
         better, sign, rest = text.partition(">")
         worse, by, measure = rest.partition(" by ")
         if not (sign and better.strip() and worse.strip()):
@@ -267,7 +267,7 @@ class ScoreTable:
 
 
 class Claim(NamedTuple):
-    """That system `a` scores higher than `b` by a measure; places in the table."""
+    """The claim that system `a` scores higher than `b` by a measure, as table indices."""
 
     a: int
     b: int

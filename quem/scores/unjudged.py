@@ -1,9 +1,9 @@
-"""What unjudged cases could change: the bounds of a mean difference, and which cases to judge.
+"""Unjudged cases: bounds of a mean difference, and which cases to judge.
 
-The unjudged cases of two systems are those that either lists down to where the measure looks, and
-that the judgments lack; for R and nDCG those listed beyond as well, since an ideal list has them.
-Each could have any grade from 0 to the highest. Queries are independent, so that the extremes of
-the mean are the means of the extremes.
+The unjudged cases of two systems are those that either lists within the measure's cutoff, and that
+the judgments lack; for R and nDCG those listed beyond as well, since an ideal list has them. Each
+could have any grade from 0 to the highest. Queries are independent, so the extremes of the mean
+are the means of the extremes.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = NDArray[np.integer]
 
-# Cases of each query, and in all, of which it is tried what judging each alone would do: those
-# that weigh most; fewer where queries have many cases.
+# Limits per query and in total of cases whose single effect is computed, by decreasing weight;
+# lower for queries with many cases.
 _MOST_TRIED, _MOST_ROWS, _MOST_CELLS = 20, 20_000, 1_000_000
-# Nobody judges more to settle a claim.
+# Limit of cases that are worth judging to settle a claim.
 MOST_JUDGED, _MOST_NAMED = 10_000, 1000
 _ROUNDING = 1e-9
 
@@ -46,18 +46,18 @@ class Case(NamedTuple):
 
 
 class ToJudge(NamedTuple):
-    """Cases after which the sign of a mean difference is sure if they are judged not relevant."""
+    """Cases that settle the sign of a mean difference if they are judged not relevant."""
 
     n: int | None  # None where more than `MOST_JUDGED` would be needed
-    cases: list[Case]  # the first 1,000 of them, the most telling first
+    cases: list[Case]  # the first 1,000, by decreasing effect
 
 
 class _Told(NamedTuple):
-    """The most telling cases of some queries, of shape (c,) each."""
+    """The cases with the greatest effect in some queries, of shape (c,) each."""
 
     part: Places
     case: Places
-    helps: Floats  # how far judging each alone as not relevant moves the nearer end
+    helps: Floats  # shift of the nearer end if judged alone as not relevant
     weight: Floats
 
 
@@ -66,14 +66,14 @@ class _Part:
     """The unjudged cases of some queries."""
 
     query: Places  # of shape (u,): of each case, ascending
-    item: Places  # of shape (u,): where the first system's items, then the second's, have it
-    rows: Places  # of shape (q,): the queries with unjudged cases
-    row: Places  # of shape (u,): which of them each case is of
+    item: Places  # of shape (u,): index into the first system's items, then the second's
+    rows: Places  # of shape (q,): queries with unjudged cases
+    row: Places  # of shape (u,): index of each case's query in these
     problem: Problem  # of these
-    cell: Places  # of shape (u,): the column of each case in the problem; -1 without a weight
+    cell: Places  # of shape (u,): column of each case in the problem; -1 without a weight
 
     def told(self, number: int, scale: Scale, worst: Problem, most: int) -> _Told:
-        """The most telling cases; of `most` it is tried what judging each alone would do."""
+        """The cases with the greatest effect; computed for the `most` with the highest weights."""
         row, with_cell = self.row, self.cell >= 0
         helps, weight = np.zeros((2, len(row)))
         cells = row[with_cell], self.cell[with_cell]
@@ -95,7 +95,7 @@ class _Part:
         return _Told(np.full(len(case), number), case, helps[case], weight[case])
 
     def judged(self, scale: Scale, worst: Problem, cases: Places) -> tuple[Places, Floats]:
-        """The greatest differences of queries once cases are not relevant; NaN if it is known."""
+        """The greatest differences of queries once cases are not relevant; NaN where known."""
         changed, at = np.unique(self.row[cases], return_inverse=True)
         cell, weighs = self.cell[cases], self.cell[cases] >= 0
         part = worst.only(changed)
@@ -107,15 +107,15 @@ class _Part:
 
 @dataclass(frozen=True)
 class Unjudged:
-    """The unjudged cases of two systems, and how far they could move the difference."""
+    """The unjudged cases of two systems, and the bounds of the difference."""
 
     scale: Scale
-    now: Floats  # of shape (queries,): the difference as judged; NaN where there is none
+    now: Floats  # of shape (queries,): the current difference; NaN where undefined
     listed: tuple[Lists, Lists]
     parts: tuple[_Part, ...]
 
     def __len__(self) -> int:
-        """Count the unjudged cases."""
+        """Number of unjudged cases."""
         return sum(len(part.query) for part in self.parts)
 
     @cached_property
@@ -123,7 +123,7 @@ class Unjudged:
         """The least and the greatest difference of each query, shape (queries,) each."""
         low, high = self.now.copy(), self.now.copy()
         for part in self.parts:
-            # Without a score now, none is possible either where no case can be relevant.
+            # Without a score now, none is possible either if no case can be relevant.
             now, problem = self.now[part.rows], part.problem
             least = -greatest(self.scale, problem.swapped())
             most = greatest(self.scale, problem)
@@ -142,7 +142,7 @@ class Unjudged:
         return _greatest_mean(self.now, self.ends[1])
 
     def to_judge(self) -> ToJudge:
-        """What to judge; nothing where the sign is sure already, or there is no difference."""
+        """The cases to judge; empty if the sign is sure already, or there is no difference."""
         mean = float(np.nanmean(self.now)) if not np.isnan(self.now).all() else 0.0
         if abs(mean) <= _ROUNDING or self.low > _ROUNDING or self.high < -_ROUNDING:
             return ToJudge(0, [])
@@ -159,7 +159,7 @@ class Unjudged:
         return ToJudge(most, self._named(told, min(most, _MOST_NAMED)))
 
     def _told(self, worst: Sequence[Problem]) -> _Told:
-        """The most telling cases first."""
+        """The cases by decreasing effect."""
         width = max(problem.there.shape[1] for problem in worst)
         most = min(_MOST_ROWS, _MOST_CELLS // max(width, 1)) // len(worst)
         told = [
@@ -171,7 +171,7 @@ class Unjudged:
         return _Told._make(values[order] for values in every)
 
     def _is_sure(self, worst: Sequence[Problem], sign: int, told: _Told, n: int) -> bool:
-        """Whether the sign cannot turn once the first cases are judged not relevant."""
+        """Whether the sign is sure once the first cases are judged not relevant."""
         now, ends = -sign * self.now, -sign * self.ends[0 if sign > 0 else 1]
         for number, (part, problem) in enumerate(zip(self.parts, worst, strict=True)):
             cases = told.case[:n][told.part[:n] == number]
@@ -222,7 +222,7 @@ def _of_queries(
     of_query = np.concatenate([one.run.row[at] for one, at in zip(both, near, strict=True)])
     placed = [start + at for start, at in zip(starts, near, strict=True)]
     key = np.concatenate([own[at] for own, at in zip(keys, placed, strict=True)])
-    # A case that both list is one case.
+    # A case in both lists is one case.
     order = np.lexsort((key, of_query))
     is_new = np.ones(len(order), dtype=bool)
     is_new[1:] = (np.diff(of_query[order]) != 0) | (key[order][1:] != key[order][:-1])
@@ -242,7 +242,7 @@ def _of_queries(
     there = np.arange(int(sizes.max(initial=0))) < sizes[:, np.newaxis]
 
     def laid(at: int, weight: Floats) -> tuple[Floats, Floats]:
-        """The weights of the cases of a system in the cells, and what its judged cases give."""
+        """The weights of a system's cases in the cells, and its judged cases' contribution."""
         mine = weighs[cases[at]]
         where = cases[at][mine]
         cells = np.zeros(there.shape)
@@ -267,12 +267,12 @@ def _of_queries(
 
 
 def _is_open(lists: Lists, depth: int | None) -> NDArray[np.bool_]:
-    """Which items are unjudged, and could be among the first ones, shape (n,)."""
+    """Which items are unjudged, and could be within the cutoff, shape (n,)."""
     return ~lists.known if depth is None else ~lists.known & (lists.places.first <= depth)
 
 
 def _known(scale: Scale, lists: Lists, weight: Floats) -> Floats:
-    """What the judged cases give each list: a sum, or the weight of the first relevant one."""
+    """The judged cases' part of each list: a sum, or the weight of the first relevant one."""
     gained = weight * scale.gain(lists.relevance if scale.is_binary else lists.value)
     if scale.kind != "first":
         return lists.run.sum(gained)
@@ -282,7 +282,7 @@ def _known(scale: Scale, lists: Lists, weight: Floats) -> Floats:
 
 
 def _greatest_mean(now: Floats, ends: Floats) -> float:
-    """The greatest mean: over the queries with a score, and those that raise it."""
+    """The greatest mean: over the queries with a score, and others that raise it."""
     has = ~np.isnan(now)
     total, n = float(ends[has].sum()), int(has.sum())
     for end in np.sort(ends[~has & ~np.isnan(ends)])[::-1].tolist():

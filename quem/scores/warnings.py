@@ -20,14 +20,14 @@ _RULES: WarningRules[ScoreTable] = WarningRules()
 
 
 def find_warnings(table: ScoreTable) -> tuple[StudyWarning, ...]:
-    """The warnings of what was read, and those about the scores."""
+    """The warnings about the input and the scores."""
     return (*table.warnings, *_RULES.find(table))
 
 
 @_RULES.add("few-queries", remedy=f"use {_FEW} or more")
 def _few_queries(table: ScoreTable) -> Iterator[str]:
     n = len(table.queries)
-    # Whoever scores runs sees the number below the table; without samples there is no inference.
+    # `quem score` shows the number below the table; without samples there is no inference.
     if n < _FEW and table.inference.samples and table.origin.kind != "scores":
         yield (
             f"there {'is' if n == 1 else 'are'} only {format_count(n, table.nouns.query)}, so that "

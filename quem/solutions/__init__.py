@@ -1,7 +1,7 @@
-"""Solution files: finding them, and finding what in them could reveal their authors.
+"""Solution files: finding them, and searching them for signs of their authors.
 
-The judging server imports this package, so it loads neither NumPy nor pandas nor a web
-library; what reads images and PDFs is imported where a file asks for it.
+The judging server imports this package, so it loads neither NumPy nor pandas nor a web library;
+parsers of images and PDFs are imported lazily.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Everything that is wrong or doubtful about the solutions of a study."""
+"""Errors and warnings about the solutions of a study."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from quem.studyfile.relevance import JudgedSpec
 
 _MOST_FILES = 10
-# What could give the author of a solution away, and needs a decision.
+# Signs of a solution's author that need a decision.
 GIVES_AWAY = ("identity", "hidden-text", "formats-differ")
 _WITH_METADATA = ("image", "pdf", "office", "workbook", "notebook")
 _NAMES: dict[Kind, str] = {
@@ -50,9 +50,9 @@ def check_solutions(
     sandboxed: bool = True,
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> tuple[Solutions, list[Mistake], list[StudyWarning]]:
-    """Check the solutions of a study, and search for what could reveal their authors.
+    """Check the solutions of a study, and search them for signs of their authors.
 
-    Documents and workbooks are converted, as far as they are not in the cache.
+    Documents and workbooks are converted unless cached.
     """
     from quem.blinding.office import prepare
 
@@ -65,7 +65,7 @@ def check_solutions(
 
 
 def find_warnings(solutions: Solutions, spec: JudgedSpec) -> list[StudyWarning]:
-    """Find what in solutions and texts could reveal a solver."""
+    """Warnings on signs of a solver in solutions and texts."""
     from quem.solutions.identity import identity_warnings
 
     doubts = [
@@ -82,7 +82,7 @@ def find_warnings(solutions: Solutions, spec: JudgedSpec) -> list[StudyWarning]:
 
 
 def _machines(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
-    """What solutions say to machine judges, and what consent forms have to say of them."""
+    """Warnings on texts addressed to machine judges, and on consent forms that omit these."""
     if not spec.machines:
         return
     from quem.solutions.pleas import plea_warnings
@@ -98,7 +98,7 @@ def _machines(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
 
 
 def _unwritten(solutions: Solutions) -> Iterator[StudyWarning]:
-    """Texts that judges would read before they are written."""
+    """Warnings on placeholder texts that judges would read."""
     sheets = (sheet for sheet in solutions.sheets() if is_unwritten(sheet))
     names = list(dict.fromkeys(sheet.files[0].name for sheet in sheets))
     if names:
@@ -108,14 +108,14 @@ def _unwritten(solutions: Solutions) -> Iterator[StudyWarning]:
 
 
 class Unasked(NamedTuple):
-    """What nobody has to decide about: removed without a question, or too weak to ask."""
+    """Findings without a decision: removed automatically, or too weak."""
 
-    removed: list[str]  # what is removed, a line for each file
-    weak: list[str]  # a line for each word
+    removed: list[str]  # removed content, one line per file
+    weak: list[str]  # one line per word
 
 
 def unasked(solutions: Solutions, spec: JudgedSpec) -> Unasked:
-    """List what is removed from solutions quietly, and words that are hardly names."""
+    """Content that is removed from solutions automatically, and words that are hardly names."""
     from quem.solutions.files import metadata_of
     from quem.solutions.identity import words_in
 
@@ -134,7 +134,7 @@ def _files(solutions: Solutions) -> Iterator[SolutionFile]:
 
 
 def _formats(solutions: Solutions) -> Iterator[StudyWarning]:
-    """Problems whose solutions are not all of the same kinds of files."""
+    """Problems whose solutions have different kinds of files."""
     groups = dict(solutions.by_problem)
     if solutions.practice:
         groups[solutions.practice_problem] = solutions.practice
@@ -159,7 +159,7 @@ def _formats(solutions: Solutions) -> Iterator[StudyWarning]:
 
 
 def lost_images(files: Sequence[SolutionFile]) -> Iterator[tuple[SolutionFile, int, str]]:
-    """Give images that a text refers to, and that are not among the files: text, line, target."""
+    """Missing images that a text refers to: text, line, target."""
     inside = {file.inner.casefold() for file in files if file.kind == "image"}
     for file in files:
         for line, target in _references(file):
@@ -168,7 +168,7 @@ def lost_images(files: Sequence[SolutionFile]) -> Iterator[tuple[SolutionFile, i
 
 
 def _lost_images(solutions: Solutions) -> Iterator[StudyWarning]:
-    """Images that a text refers to, and that are not among its files."""
+    """Warnings on missing images that a text refers to."""
     messages = [
         f"{file.name}:{line}: the image {target} is not shown, only its text; "
         "put it into one folder with the text"
@@ -182,7 +182,7 @@ def _lost_images(solutions: Solutions) -> Iterator[StudyWarning]:
 
 
 def _losses(solutions: Solutions) -> Iterator[StudyWarning]:
-    """What scripts, styles and formulas would have shown."""
+    """Warnings on content of scripts, styles, and formulas that is not shown."""
     from quem.solutions.losses import losses_of
 
     losses = [loss for part in (*solutions, *solutions.sheets()) for loss in losses_of(part.files)]
@@ -198,9 +198,9 @@ def _losses(solutions: Solutions) -> Iterator[StudyWarning]:
 
 
 def _long_lists(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
-    """Problems with more solutions than judges rank well at once."""
+    """Problems with more solutions than judges can rank well at once."""
     if spec.labels:
-        # A grade needs no comparison.
+        # Grades need no comparison.
         return
     block_size = spec.design.block_size
     sizes = {problem: len(group) for problem, group in solutions.by_problem.items()}
@@ -226,7 +226,7 @@ def _references(file: SolutionFile) -> Iterator[tuple[int, str]]:
     try:
         text = read_text(file.path, file.name, what="solution")
     except QuemError:
-        # It was there a moment ago; finding the solutions tells of what cannot be read.
+        # Deleted meanwhile; finding the solutions reports unreadable files.
         return
     yield from references(text)
 

@@ -1,4 +1,4 @@
-"""What an organizer decided about words in solutions: redacted for judges, or accepted."""
+"""Decisions about words in solutions: redacted for judges, or accepted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TAG = re.compile(r"<[^>]*>|[*~`\\]")
 def with_redactions(
     solutions: Solutions, spec: JudgedSpec, is_exact: Callable[[str], bool]
 ) -> Solutions:
-    """Give solutions as judges are to receive them."""
+    """The solutions with their redactions."""
     redactions: dict[tuple[str, str], list[Redaction]] = {}
     for one in spec.judging.reviewed:
         if one.decision == "redact":
@@ -53,9 +53,9 @@ def with_redactions(
 
 
 def accepted_words(spec: JudgedSpec) -> Callable[[str, str], set[str]]:
-    """Give what says which words may be in a solution or page of text, as `plain` writes them.
+    """A function of the accepted words of a solution or page of text, as `plain` writes them.
 
-    It takes a problem and a solver, each empty where the text is of none.
+    It takes a problem and a solver, each empty if the text has none.
     """
     words: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for one in spec.judging.reviewed:
@@ -69,7 +69,7 @@ def accepted_words(spec: JudgedSpec) -> Callable[[str, str], set[str]]:
 
 
 def unused_decisions(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
-    """Warn of decisions about words that are no longer where they were."""
+    """Warnings on decisions about words that are no longer there."""
     if not spec.judging.reviewed:
         return
     files: defaultdict[tuple[str, str], list[SolutionFile]] = defaultdict(list)
@@ -100,7 +100,7 @@ def _place(one: Reviewed) -> str:
 
 
 def _holds(file: SolutionFile, pattern: re.Pattern[str]) -> bool:
-    """Whether words are anywhere in a file, be it where judges do not see them."""
+    """Whether words are anywhere in a file, including parts hidden from judges."""
     try:
         if file.path.suffix.casefold() == DRAWING:
             from quem.blinding.drawings import drawing_text
@@ -112,13 +112,13 @@ def _holds(file: SolutionFile, pattern: re.Pattern[str]) -> bool:
             return any(pattern.search(normal(text)) for text in _texts(file))
         text = html.unescape(read_text(file.path, file.name, what="solution"))
     except QuemError:
-        # It was there a moment ago; finding the solutions tells of what cannot be read.
+        # Deleted meanwhile; finding the solutions reports unreadable files.
         return True
     return any(pattern.search(normal(form)) for form in (text, _TAG.sub("", text)))
 
 
 def _texts(file: SolutionFile) -> Iterator[str]:
-    """What could be read of pages and sheets if nothing was redacted."""
+    """The texts of pages and sheets before redaction."""
     from quem.blinding.pages import pages_of
     from quem.blinding.rendering import sheet_texts
 

@@ -1,6 +1,6 @@
-"""What a single file is, why it cannot be shown, and what it says beside what it shows.
+"""The kind of a file, why it cannot be shown, and its metadata.
 
-Images and PDFs may name authors, programs, and places.
+Metadata of images and PDFs may name authors, programs, and places.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
-# Decoded, this is a quarter of a gigabyte.
+# A quarter of a gigabyte when decoded.
 MOST_PIXELS = 64_000_000
 _LONGEST = 60
-# What an image needs to be shown says nothing of its maker.
+# Entries needed for display, which do not identify the author.
 _TECHNICAL = {
     "dpi", "jfif", "jfif_version", "jfif_unit", "jfif_density", "adobe", "adobe_transform",
     "gamma", "srgb", "transparency", "background", "duration", "loop", "extension", "interlace",
@@ -56,10 +56,10 @@ _BEGINNINGS = {
     ".webp": (b"RIFF",),
 }
 _ALL_BEGINNINGS = tuple({start for starts in _BEGINNINGS.values() for start in starts})
-# Drawn as a picture before anything else is done with it.
+# Rasterized before anything else.
 DRAWING = ".svg"
 _PICTURES = (".bmp", ".tif", ".tiff", ".avif", ".heic", ".heif", ".jxl", ".ico", ".eps", ".psd")
-# Endings of office formats, and what a file of each has to hold.
+# Extensions of office formats, and the parts that each requires.
 _DOCUMENTS = {".docx": "word/", ".pptx": "ppt/", ".odt": "content.xml", ".odp": "content.xml"}
 _WORKBOOKS = {".xlsx": "xl/", ".ods": "content.xml"}
 _PACKAGES = _DOCUMENTS | _WORKBOOKS
@@ -99,18 +99,18 @@ _IGNORED = re.compile(
 
 
 def is_ignored(name: str) -> bool:
-    """Whether a file's name says that an editor or the system put it there."""
+    """Whether a file's name is that of an editor's or the system's file."""
     return bool(_IGNORED.fullmatch(name))
 
 
 def natural(name: str) -> tuple[list[tuple[int, int, str]], str]:
-    """Give a sorting key that puts ``2.md`` before ``10.md``."""
+    """A sorting key that puts ``2.md`` before ``10.md``."""
     parts = re.findall(r"[0-9]{1,18}|[^0-9]+", name.casefold())
     return [(0, int(p), "") if p[0] in _DIGITS else (1, 0, p) for p in parts], name
 
 
 def kind_of(path: PurePath) -> Kind:
-    """Determine a file's kind by its ending; all but documents, pages and images are code."""
+    """The kind of a file by its extension; all except documents, pages, and images are code."""
     ending = path.suffix.casefold()
     for kind, endings in _ENDINGS.items():
         if ending in endings:
@@ -143,12 +143,12 @@ def inspect(
 
 
 def _beginning(path: Path, name: str, what: str) -> tuple[int, bytes]:
-    """Give the size of a regular file, and its first bytes."""
+    """The size of a regular file, and its first bytes."""
     try:
         if path.is_dir():
             raise _refusal(name, f"is a folder; name the {what} inside it")
         if path.exists() and not path.is_file():
-            # A pipe, for one, might never end.
+            # Reading a pipe, for example, might never end.
             raise _refusal(name, f"is not a regular file; save the {what} as one")
         size = path.stat().st_size
         start = _start(path)
@@ -207,7 +207,7 @@ def _check_pdf(path: Path, name: str, size: int, start: bytes) -> None:
 
 
 def _check_office(path: Path, name: str, size: int, start: bytes) -> None:
-    """Check what can be known without LibreOffice; `quem.blinding.office` finds the rest."""
+    """Checks that need no LibreOffice; `quem.blinding.office` does the others."""
     from quem.blinding.packages import package_problem
 
     if size > _MOST_BYTES:
@@ -228,7 +228,7 @@ def _check_text(path: Path, name: str, what: str, size: int, start: bytes) -> No
     try:
         text = read_text(path, name, what=what)
     except QuemError:
-        # A text in an old encoding is told from what was never a text.
+        # Distinguishes a text in an old encoding from binary data.
         if any(byte < 9 for byte in start):  # noqa: PLR2004  a tab is the first sign of text
             raise _refusal(name, _UNKNOWN) from None
         raise
@@ -250,7 +250,7 @@ def _start(path: Path) -> bytes:
 
 
 def image_problem(raw: bytes) -> str:
-    """Say why an image cannot be shown; nothing where it can."""
+    """Why an image cannot be shown; empty where it can."""
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -271,7 +271,7 @@ def image_problem(raw: bytes) -> str:
 
 
 def _look_through(image: Image.Image) -> None:
-    """Read an image to its end, as coarsely as its format allows."""
+    """Decode an image to its end, at the lowest resolution of its format."""
     if image.format == "PNG":
         image.verify()
         return
@@ -280,7 +280,7 @@ def _look_through(image: Image.Image) -> None:
 
 
 def pdf_problem(path: Path) -> str:
-    """Say why a PDF cannot be shown; nothing where it can."""
+    """Why a PDF cannot be shown; empty where it can."""
     from quem.blinding.pdf import read_pdf
     from quem.errors import FileError
 
@@ -292,7 +292,7 @@ def pdf_problem(path: Path) -> str:
 
 
 def metadata_of(file: SolutionFile) -> dict[str, str]:
-    """List what an image, a PDF, or a file of an office program says of itself."""
+    """The metadata of an image, a PDF, or an office file."""
     try:
         if file.kind in ("office", "workbook"):
             from quem.blinding.office import read_office
@@ -321,14 +321,14 @@ def _image_metadata(path: Path) -> dict[str, str]:
 
 
 def image_entries(raw: bytes) -> Iterator[tuple[str, str]]:
-    """List what an image says of itself: names of entries, and what they say."""
+    """The metadata of an image: names of entries and their values."""
     from PIL import Image
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with Image.open(io.BytesIO(raw), formats=FORMATS) as image:
             if image.format == "PNG":
-                # Text may stand behind the pixels.
+                # Text may follow the pixels.
                 image.load()
             yield from _exif_entries(image.getexif())
             yield from _info_entries(image.info)
@@ -364,7 +364,7 @@ def _info_entries(info: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _xmp(value: object) -> str:
-    """What people read of an XMP packet: its text without markup."""
+    """The readable text of an XMP packet, without markup."""
     import re
 
     text = re.sub(r"<\?.*?\?>|</?[^>]*>", " ", _text(value), flags=re.DOTALL)
@@ -385,4 +385,4 @@ def _pdf_entries(path: Path) -> Iterator[tuple[str, str]]:
         yield name, _xmp(text) if name == "XMP" else text
 
 
-# Text longer than this is no solution that a judge can read, and slow to show.
+# A longer text is not a solution that a judge can read, and slow to show.

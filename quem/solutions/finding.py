@@ -1,6 +1,6 @@
-"""From a study file to its solutions, or to everything that is wrong with them.
+"""The solutions of a study, or all errors in them.
 
-Nothing is followed out of the folder.
+Links out of the folder are not followed.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ _MOST_FILES = 50
 
 
 def same(name: str) -> str:
-    """Give a name as it is compared: some systems write accents as marks of their own."""
+    """A name in its normal form: some systems decompose accents."""
     return unicodedata.normalize("NFC", name)
 
 
 @dataclass
 class Folder:
-    """A folder, its name for messages, and the mistakes that were found in it."""
+    """A folder, its name for messages, and the errors in it."""
 
     path: Path
-    name: str  # the folder as a user would name it
-    root: Path  # the folder of all solutions, resolved, which no link may leave
-    mistakes: list[Mistake] = field(default_factory=list)  # to which what is found is added
-    judging: Judging | None = None  # what the study file says of what judges see
+    name: str  # as a user would name it
+    root: Path  # folder of all solutions, resolved, which no link may leave
+    mistakes: list[Mistake] = field(default_factory=list)  # shared list of errors
+    judging: Judging | None = None  # the study file's settings of judging
 
     def entries(self) -> list[Path]:
-        """List what is in the folder, in natural order, without what editors put there."""
+        """The entries of the folder in natural order, without editors' files."""
         try:
             paths = [path for path in self.path.iterdir() if not is_ignored(path.name)]
         except OSError as error:
@@ -58,12 +58,12 @@ class Folder:
         return [path for path in paths if self._stays(path)]
 
     def within(self, path: Path) -> Folder:
-        """Give a folder inside this one."""
+        """A folder inside this one."""
         name = f"{self.name}/{path.name}"
         return Folder(path, name, self.root, self.mistakes, self.judging)
 
     def refuse(self, name: str, message: str) -> None:
-        """Note a mistake at a file."""
+        """Note an error at a file."""
         self.mistakes.append(Mistake(name, message=message))
 
     def files_of(self, entry: Path) -> tuple[SolutionFile, ...]:
@@ -82,7 +82,7 @@ class Folder:
         return tuple(self._inspected(files))
 
     def listed(self, prefix: str = "", depth: int = 0) -> list[tuple[Path, str, str]]:
-        """List files here and below: path, name for messages, path inside this folder."""
+        """All files below: path, name for messages, path inside this folder."""
         files: list[tuple[Path, str, str]] = []
         for path in self.entries():
             if not path.is_dir():
@@ -108,7 +108,7 @@ class Folder:
         return files
 
     def _stays(self, path: Path) -> bool:
-        """Whether a link, if it is one, leads to a place inside the folder of solutions."""
+        """Whether a path stays inside the folder of solutions."""
         if not path.is_symlink():
             return True
         name = f"{self.name}/{path.name}"
@@ -130,9 +130,9 @@ _NO_DOCUMENTS = {"readme", "license", "licence"}
 def find_solutions(
     file: StudyFile, *, complete: bool
 ) -> tuple[Solutions, list[Mistake], list[StudyWarning]]:
-    """Find the solutions of a study, and the texts that judges read.
+    """Find the solutions of a study and the texts for judges.
 
-    Names of files are compared with the declared ids; no path is ever made of an id.
+    File names are compared with the declared ids; paths are never built from ids.
     """
     search = _Search(file, complete=complete)
     solutions = search.run()
@@ -144,13 +144,13 @@ def find_solutions(
 
 
 def printable(warning: StudyWarning) -> StudyWarning:
-    """Keep a warning on one line: names of files may hold line ends, or what a terminal obeys."""
+    """The warning on one line: file names may hold line breaks or control codes."""
     message = "".join(sign if sign.isprintable() else " " for sign in warning.message)
     return replace(warning, message=message)
 
 
 class _Search:
-    """One walk through the folder of solutions."""
+    """A traversal of the folder of solutions."""
 
     def __init__(self, file: StudyFile, *, complete: bool) -> None:
         content: dict[str, Any] = file.document.content
@@ -270,7 +270,7 @@ class _Search:
             folder.refuse(folder.name, message)
 
     def _has_reason(self, solver: str) -> bool:
-        """Whether a mistake in the study file already says why a solver has no solution."""
+        """Whether an error in the study file already explains a missing solution."""
         return "solver" in self.file.declared.broken or _is_unusable(solver)
 
     def _practice(self, folder: Folder) -> dict[str, Solution]:
@@ -292,7 +292,7 @@ class _Search:
         return folder.files_of(candidates[0]) if candidates else ()
 
     def _unusable_ids(self) -> Iterator[Mistake]:
-        """Ids after which no file below the folder can be named."""
+        """Ids that no file below the folder can have as a name."""
         declared = [(loc, name) for loc, name in _ids(self.file.document.content)]
         for loc, name in declared:
             if _is_unusable(name):
@@ -312,7 +312,7 @@ class _Search:
         self.mistakes.append(self.file.document.mistake(loc, message))
 
     def _warn(self, folder: Folder, strangers: list[str], noun: str, known: Iterable[str]) -> None:
-        """Tell of files that fit nothing declared."""
+        """Warn about files that match no declared id."""
         known = [name for name in known if name]
         for name in strangers[:_MOST_STRANGERS]:
             stem = name if kind_of(Path(name)) == "text" else Path(name).stem
@@ -327,7 +327,7 @@ class _Search:
 
 
 def _is_unusable(name: str) -> bool:
-    """Whether no file can be named so, or none that is looked at."""
+    """Whether a name is impossible or ignored as a file name."""
     return "/" in name or "\\" in name or is_ignored(name)
 
 

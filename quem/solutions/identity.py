@@ -1,4 +1,4 @@
-"""What in solutions reveals who made them: names in every form, and what replaces one."""
+"""Signs of authors in solutions: names in every form, and their replacements."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ _ROLES = (
     r"solver|subject|system|participant|student|person|expert|author|candidate|group|team|"
     r"no\.?|nr\.?|number|id"
 )
-# Runs of text among other bytes, and how long a word must be not to be there by chance.
+# Runs of text in binary data, and the length from which a word is unlikely by chance.
 _PRINTED = re.compile(rb"[\x20-\x7e]{6,}")
 _BY_CHANCE = 5
-# What may stand inside a name, and is not seen: comments, tags, targets of links, emphasis.
+# Invisible characters inside a name: comments, tags, link targets, emphasis.
 _MARKUP = re.compile(r'<!--.*?-->|<(?:[^>"]|"[^"]*")*>|\]\([^)\n]*\)|[*~`\[\]\\]', re.DOTALL)
 _BETWEEN_NAMES = r"(?:[\s._\-,+*&/]|[^\w\x00-\x7f]|%20){0,4}"
 _BETWEEN_LETTERS = r"[\W_]{0,3}"
 _BETWEEN_WORDS = r"[\s_.\-\u2010-\u2015]*"
-# Authors who are cited are no authors of a solution: "Chen et al.", "(Chen, 2019)", "Chen, A.: ".
+# Cited authors are not authors of a solution: "Chen et al.", "(Chen, 2019)", "Chen, A.: ".
 _CITED = re.compile(
     r"(?:['’]s)?(?:\s+et al\b"
     r"|(?:,?\s+(?:[A-Z]\.\s?)+)?"
@@ -67,7 +67,7 @@ _CITED = re.compile(
 )
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Dear|Hi|Hello|Sir|Madam)\.?\s+$")
 _MONTHS = frozenset(("april", "may", "june", "august"))
-# Fields of metadata that name people, and programs that write themselves there.
+# Metadata fields that name people, and programs that write themselves there.
 _OF_PEOPLE = re.compile(
     r"author|creator|artist|owner|modified|manager|notes|copyright", re.IGNORECASE
 )
@@ -82,37 +82,37 @@ _HANDLE = re.compile(r"(?<![\w.@/])@([A-Za-z][\w\-]{2,})\b(?![(.])")
 
 
 class _Source(NamedTuple):
-    """Where a name is from."""
+    """The origin of a name."""
 
     meaning: str  # for messages: "the name of the subject S1"
-    word: str  # the name as it is written there
+    word: str  # the original name
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A place where a text reveals who made it."""
+    """A sign of the author in a text."""
 
     line: int
     text: str
     meaning: str
     level: Level = "decide"
-    word: str = ""  # the name of which the text is a form; otherwise the text
+    word: str = ""  # the name behind a form; otherwise the text
     start: int = 0
     end: int = 0
 
 
-# A hit behind its place for messages.
+# A hit after its place for messages.
 PlacedHit = tuple[str, Hit]
-# Searching thousands of files takes seconds, and most of them are the same the next time.
+# Searching thousands of files takes seconds, so results are cached by content.
 _found: SizedCache[object, list[PlacedHit]] = SizedCache(200_000)
 _words: SizedCache[object, frozenset[str]] = SizedCache(100_000)
 
 
 class Names:
-    """All that names a solver of a study, to be found in texts."""
+    """All names of a study's solvers, to be searched in texts."""
 
     def __init__(self, spec: JudgedSpec, metadata: Iterable[tuple[str, str, str]] = ()) -> None:
-        """Take a study, and what files say of their makers: solver, field, and text."""
+        """Take a study, and the metadata on authors: solver, field, and text."""
         self._full: list[tuple[re.Pattern[str], _Source, str, list[str], bool]] = []
         self._short: dict[str, _Source] = {}
         self._parts: dict[str, _Source] = {}
@@ -142,13 +142,13 @@ class Names:
         )
 
     def with_ordinary(self, words: Iterable[str]) -> Names:
-        """Take parts of names that the study's texts use as ordinary words."""
+        """The names with parts that the study's texts use as ordinary words."""
         self._ordinary = frozenset(words)
         self.key = hash((self.key, self._ordinary))
         return self
 
     def small_parts(self, text: str) -> frozenset[str]:
-        """List the parts of names that a text has in small letters, as ordinary words."""
+        """The parts of names that a text has in lower case, as ordinary words."""
         words = key_of_name(text)
         pattern = _any_of(tuple(one for one in self._parts if one in words), whole=False)
         found = pattern.finditer(text) if pattern else ()
@@ -156,11 +156,11 @@ class Names:
         return frozenset(key_of_name(match[0]) for match in alone)
 
     def is_part(self, words: str) -> bool:
-        """Whether words are no more than a part of a person's name, which is capitalized."""
+        """Whether words are only a part of a person's name, which must be capitalized."""
         return key_of_name(words) in self._parts and words[:1].isupper()
 
     def find(self, text: str) -> list[Hit]:
-        """Find every place in a text; of those that overlap the gravest, then the longest."""
+        """Every hit in a text; of overlapping ones the most serious, then the longest."""
         small, places = folded(text)
         if not small:
             return []
@@ -177,7 +177,7 @@ class Names:
 
     def _find_names(self, text: str, small: str, places: Sequence[int]) -> Iterator[Hit]:
         yield from self._find_full(text, small, places)
-        # Looking for words first is quick; patterns of all forms would take seconds.
+        # Substring search first is quick; patterns of all forms would take seconds.
         words = key_of_name(small)
         short = _any_of(tuple(one for one in self._short if one in words))
         parts = _any_of(tuple(one for one in self._parts if one in words), whole=False)
@@ -192,7 +192,7 @@ class Names:
                 yield _hit(text, start, end, source)
         for start, end, match in _spans(parts, small, places):
             part, (first, last) = key_of_name(match[0]), match.span()
-            # Of Chen, "Chens"; but "Marks" are not Mark's, and "this" is not Thi's.
+            # For Chen, "Chens"; but "Marks" is not Mark's, and "this" is not Thi's.
             is_owner = text[start].isupper() and len(part) >= _LEAST_SMALL_PART
             if is_owner and not self._is_word(part) and small[last : last + 1] == "s":
                 last += 1
@@ -223,7 +223,7 @@ class Names:
             decide = not _CITED.match(text, end) and self._is_called(text, start, end, part)
             yield _hit(text, start, end, self._parts[part], decide=decide)
         elif not self._is_word(part):
-            # In names of files, in code and addresses people write names in small letters.
+            # In file names, code, and addresses, names are written in lower case.
             decide = is_joined or len(part) >= _LEAST_SMALL_PART
             yield _hit(text, start, end, self._parts[part], decide=decide)
 
@@ -238,7 +238,7 @@ class Names:
         return token in WORDS or token in self._ordinary
 
     def _is_called(self, text: str, start: int, end: int, part: str) -> bool:
-        """Whether a part of a name is used as a name; what is not a word always is."""
+        """Whether a part of a name is used as a name; one that is not a word always is."""
         if not self._is_word(part) or _TITLE.search(text[max(0, start - 12) : start]):
             return True
         is_inside = re.search(r"\w+ $", text[max(0, start - 25) : start])
@@ -295,7 +295,7 @@ class Names:
         """Short forms: wchen, chenw, wei.c, W. Chen, Chen, W."""
         ends = [(tokens[0], "".join(tokens[1:])), (tokens[0], tokens[-1])]
         if is_id:
-            # Which of them is the family name is not known.
+            # The family name is unknown.
             ends = [(tokens[0], "".join(tokens[1:])), (tokens[-1], "".join(tokens[:-1]))]
         short = _Source(f"a short form of {source.meaning}", source.word)
         for first, family in ends:
@@ -322,7 +322,7 @@ class Names:
         self._exact.append((re.compile(pattern, re.IGNORECASE), _Source(meaning, "")))
 
     def _system(self, name: str, meaning: str) -> None:
-        """An id or the name of a system: with other marks between its words, in any case."""
+        """An id or title of a system: with other separators between its words, in any case."""
         if is_generic(name):
             self._role(name, meaning)
             return
@@ -330,7 +330,7 @@ class Names:
         if not tokens:
             return
         if all(token in WORDS for token in tokens):
-            # An ordinary word counts only as it is written.
+            # An ordinary word counts only in its original case.
             self._exact.append((re.compile(rf"\b{re.escape(name)}\b"), _Source(meaning, name)))
             return
         after = r"(?!\d|\.\d)" if tokens[-1].isdigit() else r"(?![^\W\d_])"
@@ -338,7 +338,7 @@ class Names:
         self._ids.append((_compiled(pattern), _Source(meaning, name)))
 
     def _version(self, version: str, names: Sequence[str], system: str) -> None:
-        """A version counts only behind its system's name, unless it is long enough to be a name."""
+        """A version counts only after its system's name, unless it is long enough to be a name."""
         meaning = f"the version of the system {system}"
         bare = re.sub(r"(?i)^v(?:ersion)?[.\s]*(?=\d)", "", version)
         if len(bare) >= _LEAST_VERSION and re.search(r"\d", bare) and re.search(r"[^\W\d_]", bare):
@@ -353,17 +353,17 @@ class Names:
 
 
 def terms(spec: JudgedSpec) -> Names:
-    """Give what names a solver of a study, by its study file alone."""
+    """The names of a study's solvers, from its study file alone."""
     return Names(spec)
 
 
 def is_exact(words: str, known: Names) -> bool:
-    """Whether words are looked for as they are written, as first and family names are."""
+    """Whether words match in their original case only, as first and family names do."""
     return known.is_part(words)
 
 
 class NameSearch:
-    """Searches what judges receive for what gives away a solver."""
+    """A search of the judges' material for signs of a solver."""
 
     def __init__(self, spec: JudgedSpec, solutions: Solutions | None = None) -> None:
         self.known = Names(spec, metadata_on_people(solutions) if solutions else ())
@@ -375,18 +375,18 @@ class NameSearch:
             self.known.with_ordinary(word for word, count in texts.items() if count > 1)
 
     def hits(self, file: SolutionFile, files: Sequence[SolutionFile]) -> list[PlacedHit]:
-        """Find each hit to decide about, behind its place: ":3", ": page 2", or nothing."""
+        """The hits that need a decision, each after its place: ":3", ": page 2", or nothing."""
         return [one for one in self.all_hits(file, files) if one[1].level == "decide"]
 
     def all_hits(self, file: SolutionFile, files: Sequence[SolutionFile]) -> list[PlacedHit]:
-        """Find each hit, also weak ones."""
+        """All hits, including weak ones."""
         try:
             key = self.known.key, file, signature(file.path), len(files)
             if (found := _found.get(key)) is None:
                 found = list(_hits_in(file, files, self.known))
                 _found.put(key, found, 1 + len(found))
         except (OSError, QuemError):
-            # It was there a moment ago; finding the solutions reports what cannot be read.
+            # Deleted meanwhile; finding the solutions reports unreadable files.
             return []
         return found
 
@@ -404,8 +404,8 @@ class NameSearch:
 
 
 def metadata_on_people(solutions: Solutions) -> Iterator[tuple[str, str, str]]:
-    """What files, and git, say of who made them: the solver, the field, and its text."""
-    # Of all that judges read, so that whoever committed most of it is the organizer.
+    """The metadata of files and git on authors: solver, field, and text."""
+    # Over all texts for judges, so that the most frequent committer is the organizer.
     folders = {file.path.parent for _, _, part in solutions.places() for file in part.files}
     root = Path(os.path.commonpath(folders)) if folders else Path()
     authors = git_authors(root) if folders else {}
@@ -421,15 +421,15 @@ def metadata_on_people(solutions: Solutions) -> Iterator[tuple[str, str, str]]:
 
 
 class Word(NamedTuple):
-    """A word to decide about, with each place where judges would read it."""
+    """A word that needs a decision, with its places in the judges' material."""
 
     text: str
     meaning: str
-    places: tuple[tuple[SolutionFile, str], ...]  # with what `PlacedHit` has
+    places: tuple[tuple[SolutionFile, str], ...]  # with the place of the `PlacedHit`
 
     @property
     def line(self) -> str:
-        """Its first place, what it is, and how many other files have it."""
+        """Its first place, its meaning, and the number of other files."""
         file, place = self.places[0]
         others = len({one for one, _ in self.places}) - 1
         more = f", also in {others:,} other file{'' if others == 1 else 's'}" if others else ""
@@ -437,7 +437,7 @@ class Word(NamedTuple):
 
 
 def words_in(solutions: Solutions, spec: JudgedSpec) -> tuple[list[Word], list[Word]]:
-    """List the words to decide about, those in most files first, and weak ones."""
+    """The words that need a decision, most frequent first, and weak ones."""
     search, accepted = NameSearch(spec, solutions), accepted_words(spec)
     found: defaultdict[Level, dict[tuple[str, str], list[tuple[SolutionFile, str]]]]
     found = defaultdict(dict)
@@ -461,7 +461,7 @@ def _by_word(found: Mapping[tuple[str, str], list[tuple[SolutionFile, str]]]) ->
 
 
 def identity_warnings(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWarning]:
-    """Warn of each word that gives away a solver, with the places that have it."""
+    """A warning per word that identifies a solver, with its places."""
     words, _ = words_in(solutions, spec)
     for word in words[:_MOST_IN_ALL]:
         yield StudyWarning("identity", word.line)
@@ -483,13 +483,13 @@ def _is_hump(text: str, place: int) -> bool:
 def _spans(
     pattern: re.Pattern[str] | None, small: str, places: Sequence[int]
 ) -> Iterator[tuple[int, int, re.Match[str]]]:
-    """Each match in a folded text, behind its place in the text."""
+    """Each match in a folded text, after its place in the original."""
     for match in pattern.finditer(small) if pattern else ():
         yield places[match.start()], places[match.end() - 1] + 1, match
 
 
 def _goes_on(text: str, small: str, span: tuple[int, int], places: Sequence[int]) -> bool:
-    """Whether a longer word holds this one, other than in CamelCase."""
+    """Whether a match is inside a longer word, other than in CamelCase."""
     start, end = span
     first, last = places[start], places[end - 1]
     before = start > 0 and small[start - 1].isalpha() and not _is_hump(text, first)
@@ -522,7 +522,7 @@ def _is_joined(text: str, start: int, end: int) -> bool:
 
 @lru_cache(maxsize=1024)
 def _any_of(words: tuple[str, ...], *, whole: bool = True) -> re.Pattern[str] | None:
-    """Make a pattern of any of these words, whole or in CamelCase."""
+    """A pattern of any of these words, whole or in CamelCase."""
     alternatives = "|".join(map(spelled, sorted(words, key=len, reverse=True)))
     if not alternatives:
         return None
@@ -536,7 +536,7 @@ def _letters(words: str) -> str:
 
 
 def _places_of(text: str) -> list[int]:
-    """The place in a text of each sign of its normal form."""
+    """The position in a text of each character of its normal form."""
     places: list[int] = []
     for place in range(len(text)):
         places += [place] * (len(normal(text[: place + 1])) - len(places))
@@ -551,7 +551,7 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def _hits_in(
     file: SolutionFile, files: Sequence[SolutionFile], known: Names
 ) -> Iterator[PlacedHit]:
-    """Each hit in what judges receive of a file, behind its place for messages."""
+    """Each hit in a file as judges receive it, after its place for messages."""
     if file.kind in ("pdf", "office", "workbook"):
         from quem.blinding.pages import pages_of
 
@@ -567,14 +567,14 @@ def _hits_in(
 
         texts = _PRINTED.findall(clean_file(file.path)[0])
         hits = known.find("\n".join(text.decode("ascii") for text in texts))
-        # Pixels look like short words now and then.
+        # Pixels contain short words by chance.
         yield from (("", hit) for hit in hits if len(hit.text) > _BY_CHANCE)
     else:
         yield from _hits_in_text(file, files, known)
 
 
 def _hits_in_tables(file: SolutionFile, known: Names) -> Iterator[PlacedHit]:
-    """Each hit in a workbook, with its sheet."""
+    """Each hit in a workbook with its sheet."""
     from quem.blinding.rendering import sheet_texts
 
     for sheet, text in sheet_texts(file):
@@ -593,7 +593,7 @@ def _hits_in_text(
         text = "\n".join(" ".join(line.splitlines()) for line in lines)
     text = redact_text(text, file.patterns)
     written = known.find(text)
-    # Making the page takes long, so it is made only where it may hold a name.
+    # Rendering is slow, so it is done only if the file may hold a name.
     is_notebook = file.kind == "notebook"
     if not is_notebook and not written and not known.find(_MARKUP.sub("", text)):
         return
@@ -601,12 +601,12 @@ def _hits_in_text(
 
     received = known.find(read_as_judge(file, files))
     if is_notebook:
-        # Its lines are those of JSON, which nobody reads.
+        # Line numbers of its JSON are meaningless to readers.
         yield from (("", hit) for hit in received)
         return
-    # Judges do not receive comments, scripts and classes, so names there do no harm.
+    # Judges do not receive comments, scripts, and classes, so names there are harmless.
     met = {(hit.meaning, plain(hit.text)) for hit in received}
     yield from ((f":{hit.line}", hit) for hit in written if (hit.meaning, plain(hit.text)) in met)
-    # Markup may split a name, which then has no line.
+    # A name split by markup has no line number.
     met = {(hit.meaning, plain(hit.text)) for hit in written}
     yield from (("", hit) for hit in received if (hit.meaning, plain(hit.text)) not in met)

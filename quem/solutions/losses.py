@@ -1,4 +1,4 @@
-"""What judges do not see of a text, or see against its will: scripts, styles, formulas."""
+"""Content that judges do not see, or see unintentionally: scripts, styles, formulas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from quem.solutions.model import SolutionFile
 
 _REMEDY = "hand it in as PDF or pictures"
-# What cannot be shown: its name, and the element.
+# Unsupported content: its name, and the element.
 _DROPPED = {
     **dict.fromkeys(("svg", "canvas"), "drawing"),
     **dict.fromkeys(("iframe", "embed", "object", "frameset", "applet"), "frame"),
@@ -36,12 +36,12 @@ _HIDES = re.compile(
     r"|clip\s*:\s*rect\([01]|clip-path\s*:\s*inset\((?:50|100)%",
     re.IGNORECASE,
 )
-# Hides what is inside beside "overflow: hidden".
+# Hides its content with "overflow: hidden".
 _TINY = re.compile(
     r"(?<![\w-])(?:max-)?(?:height|width)\s*:\s*[01](?:px)?(?![\w.%])", re.IGNORECASE
 )
 _OVERFLOW = re.compile(r"overflow\s*:\s*(?:hidden|clip)", re.IGNORECASE)
-# White letters are hidden unless something may be painted behind them.
+# White text is hidden unless it has a background.
 _WHITE = r"(?:white|#fff(?:fff)?|rgb\(\s*255\s*,\s*255\s*,\s*255\s*\))(?!\w)"
 _WHITE_LETTERS = re.compile(rf"(?<![\w-])color\s*:\s*{_WHITE}", re.IGNORECASE)
 _PAINTED = re.compile(
@@ -59,11 +59,11 @@ _RULE = re.compile(r"(?<![^{}])([^{}]+)\{([^{}]*)\}")
 _SIMPLE = re.compile(r"(?:[\w-]+)?(?:[.#][\w-]+)?")
 _LITERAL = re.compile(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`((?:[^`\\]|\\.)*)`")
 _TAGS = re.compile(r"<[^>]*>")
-# Of all that a page might show, the share that judges have to see.
+# The smallest visible share of a page's possible content.
 _LEAST_SHARE = 0.6
 _LEAST_WRITTEN = 40
 _MOST_SHOWN = 40
-# Without any of these a text is not parsed, which takes long.
+# A text without any of these is not parsed, for speed.
 _SUSPECT = re.compile(
     rf"<(?:script|style|math|font|{'|'.join(_DROPPED)})\b|<[^<>]*\s(?:on[a-z]+|style|hidden)\b",
     re.IGNORECASE,
@@ -77,15 +77,15 @@ _DIAGRAM = re.compile(r"^ {0,3}(?:`{3,}|~{3,})[ \t]*mermaid\b", re.MULTILINE | r
 
 @dataclass(frozen=True)
 class Loss:
-    """Something in a file that judges do not see as it was meant."""
+    """Content of a file that judges do not see as intended."""
 
-    warning: StudyWarning  # what is lost, and what to do
-    name: str  # the file as a user would name it
-    line: int  # of the first place; 0 in a file without lines
+    warning: StudyWarning  # the loss and its remedy
+    name: str  # as a user would name it
+    line: int  # of the first occurrence; 0 in a file without lines
 
 
 def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
-    """List what is lost of the texts of a solution, or appears that was hidden."""
+    """Content lost from the texts of a solution, or shown although hidden."""
     losses: list[Loss] = []
     for file in files:
         if file.kind in ("office", "workbook"):
@@ -97,7 +97,7 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
         try:
             text = read_text(file.path, file.name, what="solution")
         except QuemError:
-            # It was there a moment ago; finding the solutions tells of what cannot be read.
+            # Deleted meanwhile; finding the solutions reports unreadable files.
             continue
         diagrams = _diagrams(text) if file.kind == "markdown" else ()
         warnings = (*diagrams, *_html_losses(text, file.kind))
@@ -106,13 +106,13 @@ def losses_of(files: Iterable[SolutionFile]) -> list[Loss]:
 
 
 def _office_losses(file: SolutionFile) -> Iterator[StudyWarning]:
-    """Tell of what documents and workbooks have beside what judges see."""
+    """Warnings on content of documents and workbooks that judges do not see."""
     from quem.blinding.office import read_office
 
     try:
         made = read_office(file)
     except QuemError:
-        # The mistakes say why there is none.
+        # The error is reported elsewhere.
         return
     for place, words in (one for table in made.tables for one in table.hidden):
         message = f"the format of {place} hides {shown(words[:_MOST_SHOWN])}, and judges see it"
@@ -136,7 +136,7 @@ def _office_losses(file: SolutionFile) -> Iterator[StudyWarning]:
 
 
 def _listing(counts: Mapping[str, int]) -> str:
-    """How many there are of each thing: "1 comment, 2 hidden slides"."""
+    """Counts of things in words: "1 comment, 2 hidden slides"."""
     return ", ".join(f"{n:,} {_plural(name) if n > 1 else name}" for name, n in counts.items())
 
 
@@ -146,13 +146,13 @@ def _plural(name: str) -> str:
 
 
 def _notebook_losses(file: SolutionFile) -> Iterator[StudyWarning]:
-    """Tell of what notebooks hold beside what judges see."""
+    """Warnings on content of notebooks that judges do not see."""
     from quem.blinding.notebooks import read_notebook
 
     try:
         notebook = read_notebook(file.path)
     except QuemError:
-        # The mistakes say why there is none.
+        # The error is reported elsewhere.
         return
     for block in notebook.blocks:
         if block.kind in ("html", "markdown"):
@@ -166,7 +166,7 @@ def _notebook_losses(file: SolutionFile) -> Iterator[StudyWarning]:
 
 
 def _diagrams(text: str) -> Iterator[tuple[int, StudyWarning]]:
-    """Tell of diagrams that are shown as their source."""
+    """Warnings on diagrams that are shown as source."""
     places = [text.count("\n", 0, match.start()) + 1 for match in _DIAGRAM.finditer(text)]
     if places:
         count = len(places)
@@ -176,7 +176,7 @@ def _diagrams(text: str) -> Iterator[tuple[int, StudyWarning]]:
 
 
 def _html_losses(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
-    """Tell what HTML loses without scripts, styles and drawings."""
+    """Warnings on HTML that needs scripts, styles, or drawings."""
     if not _SUSPECT.search(text):
         return
     if kind == "markdown":
@@ -205,7 +205,7 @@ def _html_losses(text: str, kind: str) -> Iterator[tuple[int, StudyWarning]]:
 
 
 def _without_code(text: str) -> str:
-    """Markdown with empty lines in the place of its code."""
+    """Markdown with its code replaced by empty lines."""
     from markdown_it import MarkdownIt
 
     lines = text.split("\n")
@@ -217,7 +217,7 @@ def _without_code(text: str) -> str:
 
 
 def _lost_to_scripts(page: _Page) -> str:
-    """Say what only a script would show."""
+    """The content that only a script would show."""
     if not page.first_script:
         return ""
     code = "\n".join(page.scripts)
@@ -239,7 +239,7 @@ def _lost_to_scripts(page: _Page) -> str:
 
 @dataclass
 class _Open:
-    """An element whose end is still to come."""
+    """An element that is not closed yet."""
 
     tag: str
     id: str
@@ -249,7 +249,7 @@ class _Open:
 
 @dataclass
 class _Page:
-    """What was found in HTML."""
+    """Findings in HTML."""
 
     first_script: int = 0
     scripts: list[str] = field(default_factory=list)
@@ -268,7 +268,7 @@ def _read(text: str) -> _Page:
 
 
 class _Hiding:
-    """Which styles of a page hide something on a screen."""
+    """The styles of a page that hide something on a screen."""
 
     def __init__(self, text: str) -> None:
         styles = ["".join(groups) for groups in _STYLES.findall(text)]
@@ -278,14 +278,14 @@ class _Hiding:
         self.selectors = {name for name in found if name and _SIMPLE.fullmatch(name)}
 
     def by(self, style: str) -> bool:
-        """Whether a style hides what is inside."""
+        """Whether a style hides its content."""
         is_tiny = _TINY.search(style) and _OVERFLOW.search(style)
         is_white = not self._is_painted and _WHITE_LETTERS.search(style)
         return bool(_HIDES.search(style) or is_tiny or is_white)
 
 
 class _Reader(HTMLParser):
-    """Reads HTML as far as it says what is shown."""
+    """Parses HTML for its visible content."""
 
     def __init__(self, text: str) -> None:
         super().__init__(convert_charrefs=True)

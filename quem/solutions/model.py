@@ -1,4 +1,4 @@
-"""The solutions of a study, and the pages of text that judges read, as files on disk."""
+"""The solutions of a study, and the texts for judges, as files on disk."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ if TYPE_CHECKING:
 Kind = Literal["markdown", "text", "code", "html", "image", "pdf", "office", "workbook", "notebook"]
 # Kinds that libraries in C and Rust parse.
 PARSED: tuple[Kind, ...] = ("image", "pdf", "office", "workbook", "notebook")
-# Kinds that can be given the same look.
+# Kinds that support the uniform look.
 LEVELED: tuple[Kind, ...] = ("markdown", "text", "html", "notebook")
 Signature = tuple[int, int, int]
 _MOST_DIGESTS = 20_000
 
 
 def signature(path: Path) -> Signature:
-    """Give what shows that a file has changed: its inode, time of change and size."""
+    """The inode, change time, and size of a file, to detect changes."""
     stat = path.stat()
     return stat.st_ino, stat.st_mtime_ns, stat.st_size
 
 
 @dataclass(frozen=True)
 class Redaction:
-    """Words that judges do not receive of a solution."""
+    """A redacted word or phrase of a solution."""
 
     words: str
-    exact: bool = False  # whether small and capital letters differ, as in first and family names
+    exact: bool = False  # whether it is case-sensitive, as first and family names are
 
     @property
     def pattern(self) -> re.Pattern[str] | None:
-        """What finds the words, as the search for names does."""
+        """The pattern of the words, as in the search for names."""
         return word_pattern(self.words, exact=self.exact)
 
     @property
     def line(self) -> str:
-        """What the digest of the solution takes of it: the same for all that finds the same."""
+        """The line in the solution's digest: equal for redactions with equal matches."""
         if self.exact:
             return f"redacted as written {normal(self.words.strip())}\n"
         return f"redacted {plain(self.words)}\n"
@@ -53,28 +53,28 @@ class Redaction:
 
 @dataclass(frozen=True)
 class SolutionFile:
-    """One file of a solution, or of a page of text."""
+    """A file of a solution, or of a page of text."""
 
     path: Path
     kind: Kind
-    name: str  # the file as a user would name it, for messages
-    inner: str  # its path inside the solver's folder, with slashes; the name of a single file
+    name: str  # as a user would name it, for messages
+    inner: str  # path inside the solver's folder, with slashes; the name of a single file
     keep_headers: bool = False  # whether judges see headers and footers of a document
-    # What judges do not receive of it; the same for all files of a solution.
+    # Redactions; the same for all files of a solution.
     redactions: tuple[Redaction, ...] = ()
-    same_look: bool = False  # whether judges receive its text without accidents of format
+    same_look: bool = False  # whether judges receive its text without formatting
 
     @property
     def digest(self) -> str:
-        """SHA-256 of its bytes, as they are now; an OSError where it cannot be read.
+        """SHA-256 of the current bytes; OSError if unreadable.
 
-        With redactions or the same look it is another one, as that of a solution is.
+        It differs with redactions or the uniform look, as that of a solution does.
         """
         return _received_digest(_digests.of(self.path), self.redactions, same_look=self.same_look)
 
     @property
     def patterns(self) -> tuple[re.Pattern[str], ...]:
-        """What finds the words that judges do not receive."""
+        """The patterns of the redacted words."""
         forms = list(self.redactions)
         if self.same_look:
             forms += [replace(one, words=level_signs(one.words)) for one in forms]
@@ -82,7 +82,7 @@ class SolutionFile:
 
 
 def _received_digest(digest: str, redactions: tuple[Redaction, ...], *, same_look: bool) -> str:
-    """Give the digest of what is received; that of contents as they are stays what it is."""
+    """The digest of what judges receive; without changes that of the contents."""
     lines = ["same look\n"] if same_look else []
     lines += sorted({one.line for one in redactions})
     return (
@@ -92,15 +92,15 @@ def _received_digest(digest: str, redactions: tuple[Redaction, ...], *, same_loo
 
 @dataclass(frozen=True)
 class Solution:
-    """What one solver made of one problem."""
+    """A solver's solution of a problem."""
 
     problem: str
     solver: str
-    files: tuple[SolutionFile, ...]  # in the order in which they are shown; at least one
+    files: tuple[SolutionFile, ...]  # in display order; at least one
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the contents, as they are now.
+        """SHA-256 of the current contents.
 
         Of a single file it is what ``sha256sum`` prints, and of a folder the SHA-256 of what
         ``sha256sum`` prints for its files, with their paths inside the folder, in the order in
@@ -117,12 +117,12 @@ class Solution:
 
     @property
     def redactions(self) -> tuple[Redaction, ...]:
-        """The words that judges do not receive of it."""
+        """The redacted words."""
         return self.files[0].redactions
 
 
 def is_unchanged(solution: Solution | None, digest: str) -> bool:
-    """Whether a solution is there, and still what it was."""
+    """Whether a solution exists and has not changed."""
     try:
         return solution is not None and solution.digest == digest
     except OSError:
@@ -131,45 +131,45 @@ def is_unchanged(solution: Solution | None, digest: str) -> bool:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A page of text that judges read: a problem's statement, the briefing, the consent."""
+    """A text for judges: a problem's statement, the briefing, the consent."""
 
-    # First the text, in Markdown, plain or HTML, then the images beside it that it shows.
+    # First the text, in Markdown, plain, or HTML, then its images.
     files: tuple[SolutionFile, ...]
-    # Of briefing and consent, by the code of the language.
+    # Of briefing and consent, by language code.
     translations: dict[str, Sheet] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
 class Solutions:
-    """All solutions of a study, found."""
+    """The solutions and texts of a study."""
 
     # Problem to solver to solution, both in the order of the study file.
     by_problem: dict[str, dict[str, Solution]] = field(default_factory=dict)
     # Those of the practice problem, by name.
     practice: dict[str, Solution] = field(default_factory=dict)
     practice_problem: str = ""  # may be empty
-    # By problem; only of problems that have one.
+    # By problem; only problems that have one.
     statements: dict[str, Sheet] = field(default_factory=dict)
-    # What judges read
+    # Texts for judges
     briefing: Sheet | None = None
     consent: Sheet | None = None
-    # What subjects read
+    # Texts for subjects
     solving_briefing: Sheet | None = None
     solving_consent: Sheet | None = None
 
     def group(self, problem: str) -> dict[str, Solution]:
-        """Give the solutions of a problem, which may be that for practice, by solver."""
+        """The solutions of a problem, possibly that for practice, by solver."""
         if self.practice_problem and problem == self.practice_problem:
             return self.practice
         return self.by_problem.get(problem, {})
 
     def __iter__(self) -> Iterator[Solution]:
-        """Give every solution, those for practice last."""
+        """Iterate over all solutions, those for practice last."""
         for solutions in (*self.by_problem.values(), self.practice):
             yield from solutions.values()
 
     def __len__(self) -> int:
-        """How many solutions there are, those for practice not counted."""
+        """Number of solutions without those for practice."""
         return sum(map(len, self.by_problem.values()))
 
     def __bool__(self) -> bool:
@@ -177,7 +177,7 @@ class Solutions:
         return bool(len(self) or self.practice)
 
     def places(self) -> Iterator[tuple[str, str, Solution | Sheet]]:
-        """Give all that judges read with its problem and its solver, which may be empty."""
+        """All material for judges with its problem and its solver, which may be empty."""
         for solution in self:
             yield solution.problem, solution.solver, solution
         for problem, sheet in self.statements.items():
@@ -187,7 +187,7 @@ class Solutions:
                 yield from (("", "", sheet) for sheet in (text, *text.translations.values()))
 
     def sheets(self) -> Iterator[Sheet]:
-        """Give every page of text, with its translations."""
+        """Every page of text, with its translations."""
         own = (self.briefing, self.consent, self.solving_briefing, self.solving_consent)
         for sheet in (*self.statements.values(), *own):
             if sheet:
@@ -196,7 +196,7 @@ class Solutions:
 
 
 class _Digests:
-    """Digests of files, read again only when a file has changed."""
+    """Digests of files, cached until a file changes."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[Path, tuple[Signature, bytes]] = OrderedDict()
@@ -221,5 +221,5 @@ _digests = _Digests()
 
 
 def file_digest(path: Path) -> str:
-    """Give the SHA-256 of a file in hexadecimal, read again only when the file has changed."""
+    """The SHA-256 of a file in hexadecimal, cached until the file changes."""
     return _digests.of(path)

@@ -1,4 +1,4 @@
-"""Names as people write them, and the ids and texts that they are in."""
+"""Names of people in their spellings, and the ids and texts that contain them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-# Words of ids that name a part in the study, and nobody.
+# Words of ids that describe a role in the study.
 ROLES = frozenset(
     (
         "admin administrator agent ai anonymous answer author baseline bot candidate control "
@@ -25,7 +25,7 @@ ROLES = frozenset(
     ).split()
 )
 _PARTICLES = frozenset(("al and bin da de del den der di du el ibn la le the van von").split())
-# English words that are also names: such a part of a name counts only where it is used as one.
+# English words that are also names: such a part of a name counts only in use as a name.
 WORDS = frozenset(
     (
         "amber angel april art ash august autumn banks barber bell berry bill bishop black bloom "
@@ -50,17 +50,17 @@ _TITLES = re.compile(
     r"\b(?:dr|prof|mr|mrs|ms|dipl|ing|phd|msc|bsc|herr|frau)\b\.?|\(.*?\)", re.IGNORECASE
 )
 _UNSEEN = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
-# What Unicode does not take apart into a letter and its accent.
+# Letters with marks that Unicode does not decompose.
 _LETTERS = str.maketrans(
     {"ß": "ss", "ø": "o", "ł": "l", "ı": "i", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "’": "'"}
-    # Cyrillic and Greek letters that look like these, small or as capitals.
+    # Cyrillic and Greek letters that look like these, in lower or upper case.
     | dict(zip("авеѕіјкмнһорстухοακντυχ", "abesijkmhhopctyxoakvtyx", strict=True))
 )
 _MOST_TOKENS = 4
 _MOST_COMMITS = 5000
 _MOST_SECONDS = 10
-# A folder's own configuration of git must not run programs, as signatures, monitors, and a fetch
-# of what is missing do.
+# A folder's own git configuration must not run programs, such as signatures, monitors, and lazy
+# fetches.
 _QUIET = ("core.quotePath=false", "core.fsmonitor=false", "core.hooksPath=/dev/null")
 _SAFE = (*_QUIET, "log.showSignature=false", "log.follow=false")
 _LEAST_WITH_UMLAUT = 5
@@ -76,7 +76,7 @@ def _folded_sign(sign: str) -> str:
 
 
 def folded(text: str) -> tuple[str, Sequence[int]]:
-    """Give a text in small letters without accents, and the place of each letter in the text."""
+    """A text in lower case without accents, and the original position of each letter."""
     if text.isascii():
         return text.lower(), range(len(text) + 1)
     signs: list[str] = []
@@ -89,18 +89,18 @@ def folded(text: str) -> tuple[str, Sequence[int]]:
 
 
 def fold(words: str) -> str:
-    """Give words in small letters without accents."""
+    """Words in lower case without accents."""
     return "".join(map(_folded_sign, words))
 
 
 def key_of_name(word: str) -> str:
-    """Give what spellings of a name have in common: muller of Müller, Mueller, and Muller."""
+    """A key shared by spellings of a name: muller for Müller, Mueller, and Muller."""
     letters = fold(word).replace("'", "")
     return re.sub("([aou])e", r"\1", letters) if len(letters) >= _LEAST_WITH_UMLAUT else letters
 
 
 def spelled(word: str, between: str = "") -> str:
-    """Write a pattern of a folded name in all spellings: o'?neill, mu(?:e)?ller."""
+    """A pattern of a folded name in all spellings: o'?neill, mu(?:e)?ller."""
     key = key_of_name(word)
     has_umlauts = len(key) >= _LEAST_WITH_UMLAUT - 1
     signs = []
@@ -112,7 +112,7 @@ def spelled(word: str, between: str = "") -> str:
 
 
 def tokens_of_name(name: str) -> list[str]:
-    """Split the name of a person, the family name last, without titles."""
+    """The parts of a person's name, family name last, without titles."""
     name = _TITLES.sub(" ", name)
     if "," in name:
         family, _, first = name.partition(",")
@@ -121,13 +121,13 @@ def tokens_of_name(name: str) -> list[str]:
 
 
 def tokens_of_id(name: str) -> list[str]:
-    """Split an id where there is not a letter, and where a capital follows a small letter."""
+    """Split an id at characters that are not letters, and at lower-to-upper case changes."""
     local = re.sub(r"(?<=[a-zß-ÿ])(?=[A-ZÀ-Þ])", " ", name.partition("@")[0])
     return re.findall(r"[^\W\d_]+(?:['’][^\W\d_]+)?", local)
 
 
 def person_in_id(name: str) -> list[str]:
-    """Give the name that an id holds, its tokens in unknown order; nothing where it holds none."""
+    """The name in an id as tokens in unknown order; empty without one."""
     tokens = tokens_of_id(name)
     real = [one for one in tokens if one.lower() not in ROLES and (len(one) > 1 or len(tokens) > 1)]
     is_name = 1 < len(real) <= _MOST_TOKENS and any(len(one) > 1 for one in real)
@@ -135,22 +135,22 @@ def person_in_id(name: str) -> list[str]:
 
 
 def is_generic(name: str) -> bool:
-    """Whether an id is a role with a number, or too short to be anybody's name."""
+    """Whether an id is a role with a number, or too short to be a name."""
     role = "|".join(ROLES)
     pattern = rf"[a-z]?[-_ ]?\d+|(?:{role})[-_ ]?[a-z\d]{{0,3}}"
     return len(name) <= 2 or bool(re.fullmatch(pattern, name, re.IGNORECASE))  # noqa: PLR2004
 
 
 def is_particle(token: str) -> bool:
-    """Whether a token is a word such as "van" or a role, and names nobody."""
+    """Whether a token is a word such as "van" or a role, not a name."""
     return token in _PARTICLES or token in ROLES
 
 
 @lru_cache(maxsize=16)
 def git_authors(folder: Path) -> Mapping[str, frozenset[str]]:
-    """Give who committed each file of a folder, less the organizer, who committed most of them.
+    """The committers of each file of a folder, without the organizer, who committed most files.
 
-    Nothing where there is no git, or where it does not answer.
+    Empty without git, or if it does not respond.
     """
     git = shutil.which("git")
     if not git:

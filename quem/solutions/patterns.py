@@ -1,4 +1,4 @@
-"""How words are looked for: as people write them, with other hyphens and spaces, in any case."""
+"""Word search: with any hyphens and spaces, regardless of case."""
 
 from __future__ import annotations
 
@@ -6,44 +6,44 @@ import re
 import unicodedata
 from functools import lru_cache
 
-# Words that people write with a space, a hyphen, an underscore or nothing between.
+# Separators that vary within words: space, hyphen, underscore, or none.
 BREAK = r"[\s_\-\u2010-\u2015]"
-# Characters that nobody sees, which may be anywhere in a word.
+# Invisible characters, which may be anywhere in a word.
 UNSEEN = str.maketrans(dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", ""))
 _SHORT = 2
-# Wide characters, as of Chinese and Japanese, whose words have no spaces between.
+# Wide characters, as in Chinese and Japanese, whose words are not separated by spaces.
 _WIDE = ("W", "F")
 
 
 def normal(text: str) -> str:
-    """Give a text in the form in which words are looked for."""
+    """A text normalized for word search."""
     return unicodedata.normalize("NFC", text.translate(UNSEEN))
 
 
 def folded(text: str) -> str:
-    """Give a text in small letters, as far as that keeps its length."""
+    """A text in lower case, as far as that keeps its length."""
     return text.lower()
 
 
 def plain(words: str) -> str:
-    """Give words with one space for whatever is between them, in small letters."""
+    """Words in lower case with single spaces as separators."""
     return " ".join(re.sub(rf"{BREAK}+", " ", normal(words)).split()).casefold()
 
 
 def loose(word: str) -> str:
-    """Write a pattern that allows for other spaces and hyphens."""
+    """A pattern that allows other spaces and hyphens."""
     parts = [re.escape(part) for part in re.split(rf"{BREAK}+", word) if part]
     return f"{BREAK}*".join(parts)
 
 
 def key_of(word: str) -> str:
-    """Give letters that each text with the word holds, folded; looking for them is quick."""
+    """Folded letters that every match contains, for a quick search."""
     return folded(max(re.split(rf"{BREAK}+", word), key=len))
 
 
 @lru_cache(maxsize=4096)
 def word_pattern(word: str, *, exact: bool = False) -> re.Pattern[str] | None:
-    """Make the pattern of a whole word; None where it has no letter and no digit."""
+    """The pattern of a whole word; None without letters and digits."""
     word = normal(word.strip())
     if not re.search(r"\w", word):
         return None

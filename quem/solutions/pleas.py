@@ -1,4 +1,4 @@
-"""Sentences in solutions that speak to whoever judges them, which machine judges may obey."""
+"""Prompt injection: sentences in solutions that address their judge."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PATTERNS = (
     r"\b(?:note|message|instructions?|hint)\s+(?:to|for)\s+(?:the\s+|all\s+|any\s+)*"
     r"(?:judges?|graders?|raters?|reviewers?|evaluators?|models?|ai|llms?|assistants?)\b",
     r"\b(?:dear|attention,?)\s+(?:judges?|graders?|raters?|evaluators?|llms?|ai)\b",
-    # The other languages of the pages, as far as they are written with blanks.
+    # The other languages of the pages that separate words by blanks.
     r"\b(?:bewerte|beurteile|bevorzuge|setze|ordne|stufe)n?\s+(?:sie\s+)?(?:diese|mich|meine)\w*\b",
     r"\bignoriere?n?\s+(?:sie\s+)?(?:alle\s+)?(?:vorherigen|bisherigen|obigen)\b",
     r"\b(?:classez?|notez?|préférez?|placez?|évaluez?)\s+(?:cette|ma|ceci)\b",
@@ -41,7 +41,7 @@ _MOST = 10
 
 
 def plea_warnings(solutions: Solutions) -> Iterator[StudyWarning]:
-    """Warn of what in solutions speaks to their judge, in what judges receive of them."""
+    """Warnings on sentences in solutions that address their judge."""
     found = [
         f"{file.name} {what}"
         for by_solver in solutions.by_problem.values()
@@ -71,5 +71,5 @@ def _text(file: SolutionFile, solution: Solution) -> str:
             return "\n".join(page.text for page in pages_of(file))
         return read_as_judge(file, solution.files)
     except QuemError:
-        # What cannot be read is said elsewhere.
+        # Unreadable files are reported elsewhere.
         return ""

@@ -1,4 +1,4 @@
-"""The texts that judges read: statements of problems, briefing and consent."""
+"""The texts for judges: statements of problems, briefing, and consent."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REFERENCE = re.compile(
 
 
 class Sheets(TypedDict):
-    """What `Solutions` holds of pages of text."""
+    """The texts in `Solutions`."""
 
     statements: dict[str, Sheet]
     briefing: Sheet | None
@@ -44,17 +44,17 @@ class Sheets(TypedDict):
 
 
 def references(text: str) -> Iterator[tuple[int, str]]:
-    """List what a text in Markdown or HTML refers to as images: the line and the target."""
+    """The image references of a Markdown or HTML text: line and target."""
     for match in _REFERENCE.finditer(text):
         target = next(group for group in match.groups() if group)
-        # What is defined for later may as well be a link.
+        # A reference definition may be a link as well.
         if match[0].lstrip().startswith("[") and kind_of(PurePosixPath(target)) != "image":
             continue
         yield text.count("\n", 0, match.start()) + 1, target
 
 
 def inner_path(target: str, base: str = "") -> str:
-    """Give the path inside a folder that a reference means, or nothing where it leaves it."""
+    """The path inside a folder that a reference means; empty if it leaves the folder."""
     if ":" in target.split("/", 1)[0] or target.startswith(("/", "\\")):
         return ""
     named = unquote(target.partition("#")[0].partition("?")[0])
@@ -95,7 +95,7 @@ def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
 
 
 def is_unwritten(sheet: Sheet) -> bool:
-    """Whether a text still has to be written: a line of it begins with ``TODO``."""
+    """Whether a text is a placeholder: one of its lines begins with ``TODO``."""
     file = sheet.files[0]
     try:
         text = read_text(file.path, file.name, what="text")
@@ -107,7 +107,7 @@ def is_unwritten(sheet: Sheet) -> bool:
 def _translated_sheet(
     file: StudyFile, loc: Loc, value: object, what: str, mistakes: list[Mistake]
 ) -> Sheet | None:
-    """Find a text, and its translations beside it: ``briefing.de.md`` is one of ``briefing.md``."""
+    """A text with the translations beside it: ``briefing.de.md`` is one of ``briefing.md``."""
     sheet = _sheet(file, loc, value, what, mistakes)
     if sheet is None or not isinstance(value, str):
         return None
@@ -146,7 +146,7 @@ def _sheet(
 
 
 def _images(text: SolutionFile, mistakes: list[Mistake]) -> Iterator[SolutionFile]:
-    """The images beside a text that it shows."""
+    """The images of a text that are beside it."""
     if text.kind == "text":
         return
     folder = text.path.parent

@@ -1,6 +1,6 @@
-"""What reveals an author without a name: folders, addresses, signatures, marks of tools.
+"""Signs of an author without a name: folders, addresses, signatures, marks of tools.
 
-Lists of phrases carry over badly to what nobody listed, so they help a reader and prove nothing.
+Lists of phrases are incomplete, so they help a reader and prove nothing.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ _OFFICE = re.compile(
 
 
 class Telltale(NamedTuple):
-    """A place that reveals an author."""
+    """A sign of an author."""
 
     start: int
     end: int
     meaning: str
-    decide: bool = True  # whether somebody has to decide; else it is listed on request
+    decide: bool = True  # whether it needs a decision; else it is listed on request
 
 
 class _Pattern(NamedTuple):
@@ -72,7 +72,7 @@ def _of(meaning: str, *patterns: str, kind: str = "", any_case: bool = False) ->
     return _Pattern(meaning, re.compile("|".join(patterns), flags), kind)
 
 
-# A group whose name begins with x is what is meant; "who" is whose it is.
+# Groups with a name in x are the sign; "who" is its owner.
 _PATTERNS = (
     _of(
         "a home folder",
@@ -230,7 +230,7 @@ _MEANT = ("x", "x2", "x3", "x4", "x5")
 
 
 def telltales(text: str) -> Iterator[Telltale]:
-    """Find what reveals an author without a name."""
+    """The signs of an author without a name."""
     for meaning, pattern, kind in _PATTERNS:
         for match in pattern.finditer(text):
             groups = match.groupdict()

@@ -1,1 +1,1 @@
-"""From what subjects answered in their browsers to the solutions and subjects of a study."""
+"""Subjects' answers from their browsers, turned into solutions and subjects of a study."""

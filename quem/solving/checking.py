@@ -1,4 +1,4 @@
-"""What could show judges who wrote an answer, found before its author submits it."""
+"""Checking an answer for signs of its author before submission."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _HANDLE = re.compile(r"(?<![\w@.])@[A-Za-z][\w-]{1,38}(?![\w.]*@)")
 
 @dataclass(frozen=True)
 class Named:
-    """Words in an answer that could show judges who wrote it."""
+    """Words in an answer that could identify its author."""
 
     words: str
-    file: int = 0  # of the uploads, from 1; 0 for the text
+    file: int = 0  # number of the upload, from 1; 0 for the text
     line: int = 0  # of the text, from 1; 0 in a file
-    page: int = 0  # of a file, from 1; 0 where it has none
+    page: int = 0  # of a file, from 1; 0 if it has none
 
 
 def named_in(
@@ -39,7 +39,7 @@ def named_in(
     spec: JudgedSpec,
     people: Iterable[PersonRow],
 ) -> list[Named]:
-    """Find names, ids, addresses, and the study's identity words in an answer."""
+    """The names, ids, addresses, and identity words of the study in an answer."""
     known = _spec_with(spec, people)
     search = NameSearch(known)
     found = list(_in_text(text, search))
@@ -49,7 +49,7 @@ def named_in(
 
 
 def _spec_with(spec: JudgedSpec, people: Iterable[PersonRow]) -> JudgedSpec:
-    """The study with these people as its subjects, since closing has not named them yet."""
+    """The study with these people as subjects, whom closing adds later."""
     subjects = tuple(
         Subject(id=one.id, name=one.name, experience=0.0) for one in people if not one.is_gone
     )
@@ -81,7 +81,7 @@ def _in_file(path: Path, name: str, number: int, search: NameSearch) -> Iterator
 
 
 def _convert(file: SolutionFile) -> None:
-    """Have a document's text; where there is no LibreOffice it is searched by `quem check`."""
+    """Convert a document to text; without LibreOffice, `quem check` searches it later."""
     if file.kind in ("office", "workbook"):
         from quem.blinding.office import prepare
 
@@ -90,7 +90,7 @@ def _convert(file: SolutionFile) -> None:
 
 
 def upload_trouble(path: Path, name: str, endings: Iterable[str]) -> str:
-    """Say why a file cannot be part of an answer, with the remedy; nothing where it can."""
+    """Why a file cannot be part of an answer, with the remedy; empty where it can."""
     allowed = list(endings)
     if path.suffix.casefold().lstrip(".") not in allowed:
         return f"cannot be uploaded here; use one of: {', '.join(allowed)}"

@@ -1,4 +1,4 @@
-"""Writes the solutions and the table of subjects of a closed solving session beside its study."""
+"""Closing a solving session: solutions and the table of subjects, written beside the study."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _STATES = {"submit": "submitted", "timeout": "timeout", "skip": "skipped"}
 
 
 def close_solving(store: Store, spec: JudgedSpec, study: Path, actor: str) -> list[Path]:
-    """Close a solving session, and write what came of it; closing again writes the same."""
-    # All in one transaction: of two organizers one after the other closes the session, nothing
-    # changes while it is written, and it stays open where it cannot be.
+    """Close a solving session and write its files; idempotent."""
+    # In one transaction: concurrent organizers close in turn, nothing changes during writing, and
+    # the session stays open after an error.
     with store.write() as c:
         set_solving(c, spec.id, "closed", actor)
         if not session_table(study).exists():
@@ -56,7 +56,7 @@ def close_solving(store: Store, spec: JudgedSpec, study: Path, actor: str) -> li
 
 
 def _refuse_strangers(c: Session, spec: JudgedSpec, study: Path) -> None:
-    """Refuse to overwrite solutions that somebody else put there before the first closing."""
+    """Refuse to overwrite solutions of other origin before the first closing."""
     root = study.parent / spec.solutions
     begun = [
         (task.problem, subject.id)
@@ -98,7 +98,7 @@ def write_solutions(c: Session, spec: JudgedSpec, study: Path) -> list[Path]:
 
 
 def session_table(study: Path) -> Path:
-    """Where the table of subjects of a study is."""
+    """The path of a study's table of subjects."""
     content = parse_document(read_text(study, str(study), what="study file"), str(study)).content
     named = content.get("subjects") if isinstance(content, dict) else None
     if not isinstance(named, str) or Path(named).name != named:
@@ -108,7 +108,7 @@ def session_table(study: Path) -> Path:
 
 
 def experience_of(replies: dict[str, str]) -> float | None:
-    """The experience that a subject said at the start, in the study's unit."""
+    """A subject's experience from the questions at the start, in the study's unit."""
     try:
         return float(replies[EXPERIENCE])
     except (KeyError, ValueError):
@@ -130,7 +130,7 @@ def _record(c: Session, subject: PersonRow) -> SubjectRecord:
 
 
 def _state(subject: PersonRow, experience: float | None, problems: Iterable[SolvedProblem]) -> str:
-    """Say why somebody is not a subject of the study; nothing where they are one."""
+    """Why a person is not a subject of the study; empty where they are one."""
     if subject.is_gone:
         return "withdrawn"
     if subject.declined_at:
@@ -150,14 +150,14 @@ def _solved(c: Session, task: TaskRow) -> SolvedProblem:
 def _write_solution(
     c: Session, folder: Path, subject: PersonRow, task: TaskRow, uploads: UploadFolder
 ) -> Iterator[Path]:
-    """Write one solution in place of what an earlier closing wrote, or remove that."""
+    """Replace or remove the solution that an earlier closing wrote."""
     answer = last_answer(c, task)
     solved = task.ended in ("submit", "timeout") and not subject.is_gone
     parts = dict(_parts(answer, uploads_of(c, task), uploads)) if solved else {}
     folder.mkdir(exist_ok=True)
     earlier = list(_there(folder, subject.id))
     if not parts:
-        # Who never began may have a solution that came another way.
+        # A subject who never began may have a solution of other origin.
         for path in earlier if task.head else []:
             _remove(path)
         return
@@ -172,7 +172,7 @@ def _write_solution(
 
 
 def _there(folder: Path, subject: str) -> Iterator[Path]:
-    """The solution of a subject in the folder of a problem."""
+    """A subject's existing solution in the folder of a problem."""
     for path in folder.iterdir() if folder.is_dir() else ():
         if path.name == subject or (path.stem == subject and path.is_file()):
             yield path
@@ -191,7 +191,7 @@ def _parts(
 
 
 def _write(target: Path, content: bytes | dict[str, bytes]) -> None:
-    """Write a file or a folder of files, whole or not at all, unless it says the same already."""
+    """Write a file or folder atomically, unless it is unchanged."""
     if target.is_file() and target.read_bytes() == content:
         return
     if target.is_dir() and {one.name: one.read_bytes() for one in target.iterdir()} == content:

@@ -1,6 +1,6 @@
-"""What a judging session stores: judges' links, rankings with their history, an audit trail.
+"""The store of a judging session: links, rankings with their history, and the audit trail.
 
-SQLAlchemy 2 over SQLite (beside the study file) or PostgreSQL. Neither pandas nor NumPy nor
-Flask are known here, so that the judging server stays small. Importing this package loads
-nothing: `quem analyze` asks `quem.store.database` first whether there is a store at all.
+SQLAlchemy 2 over SQLite (beside the study file) or PostgreSQL. The package imports neither pandas
+nor NumPy nor Flask, so that the judging server stays small. Importing it loads nothing: `quem
+analyze` first asks `quem.store.location` whether there is a store.
 """

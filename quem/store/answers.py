@@ -1,4 +1,4 @@
-"""What judges answered to the study's own questions."""
+"""Judges' answers to the study's own questions."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ class Answer:
     """One answer."""
 
     judge: str
-    problem: str  # empty for a question at the end; then there is neither block nor occasion
+    problem: str  # empty for a question at the end, which has neither block nor occasion
     block: int | None
     occasion: int | None
     solver: str  # empty for a question about a task or at the end
-    question: str  # the id of the question
-    answer: str  # as it was chosen or written; "yes" for a flag
-    is_written: bool = False  # whether the judge wrote it
+    question: str  # id of the question
+    answer: str  # as chosen or written; "yes" for a flag
+    is_written: bool = False  # whether it is free text
 
 
 def answers_to_questions(
     rankings: Iterable[SubmittedRanking], judges: Iterable[PersonRow]
 ) -> Iterator[Answer]:
-    """All answers: those of submitted rankings, and those at the end."""
+    """All answers: those in submitted rankings, and those at the end."""
     for ranking in rankings:
         for shelf in ("answers", "written"):
             for question, given in getattr(ranking.state, shelf).items():
@@ -45,7 +45,7 @@ def answers_to_questions(
 
 
 def answers_table(answers: Iterable[Answer]) -> str:
-    """Write answers as CSV, one row per answer; no text is a formula of a spreadsheet."""
+    """Answers as CSV, one row per answer; no text is a formula of a spreadsheet."""
     names = [field.name for field in fields(Answer) if field.name != "is_written"]
     rows = (
         vars(one) | {"answer": no_formula(one.answer) if one.is_written else one.answer}

@@ -1,6 +1,6 @@
-"""All that a store holds of a study, as JSON Lines, and back into an empty store.
+"""Archives: a study's data in a store as JSON Lines, and their restoration.
 
-Each line is checked before anything of it goes into a store.
+Each line is validated before anything is stored.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ if TYPE_CHECKING:
 
 FORMAT = 8
 Row = dict[str, Any]
-_NUMBERED = ("person", "task")  # to which other rows refer
+_NUMBERED = ("person", "task")  # that other rows refer to
 _FIRST, _LAST = (dt.datetime(year, 1, 1, tzinfo=dt.UTC) for year in (2000, 9000))
-# How values of columns stand in an archive, where that says more than their annotations.
+# Formats of columns in an archive, where stricter than their annotations.
 _KINDS: dict[Any, Any] = {
     str: Text,
     int: Annotated[int, Field(ge=-(2**31), lt=2**31)],
@@ -65,9 +65,9 @@ _MOST_MISTAKES = 20
 
 
 class _Table:
-    """A table as an archive has it: all columns but the study, which the header says.
+    """A table in an archive: all columns except the study, which is in the header.
 
-    Rows have a key only where others refer to it.
+    Rows have a key only if others refer to it.
     """
 
     def __init__(self, row: type[Base]) -> None:
@@ -82,7 +82,7 @@ class _Table:
         self.columns = list(fields)
         fields |= {"table": (str, ...), **_MORE.get(self.name, {})}
         self.model = create_model(self.name, __config__=_STRICT, **fields)
-        # The columns that refer to rows, with the tables of these
+        # Foreign keys, with their tables
         self.references = {
             column.name: key.column.table.name
             for column in self.table.c
@@ -97,7 +97,7 @@ class _Table:
         ]
 
     def of(self, study_id: str) -> ColumnElement[bool]:
-        """The condition that a row is of a study."""
+        """The condition that a row belongs to a study."""
         columns, people = self.table.c, select(PersonRow.key).where(PersonRow.study_id == study_id)
         if self.name == "study":
             return columns.id == study_id
@@ -109,14 +109,14 @@ class _Table:
 
 
 def _kind(annotation: Any) -> Any:  # noqa: ANN401  any type
-    """The type of a value in an archive, of the annotation of a column."""
+    """The type of a value in an archive, from the annotation of a column."""
     (kind,) = get_args(annotation)
     if not isinstance(kind, UnionType):
         return _KINDS.get(kind, kind)
     return Union[tuple(_KINDS.get(one, one) for one in get_args(kind))]  # noqa: UP007  not known here
 
 
-# In the order in which they refer to each other; sign-ins are not kept.
+# In order of reference; sign-ins are not archived.
 TABLES = {
     row.__tablename__: _Table(row)
     for row in (
@@ -127,7 +127,7 @@ TABLES = {
 
 
 class _WrongError(Exception):
-    """Where a line is wrong, which may be empty, and what is."""
+    """An error with its location, which may be empty."""
 
 
 def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
@@ -152,7 +152,7 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
 
 
 def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
-    """Check the first line; gives the number of rows of each table."""
+    """Check the first line; returns the number of rows of each table."""
     message = ""
     try:
         header = _parsed(line)
@@ -175,14 +175,14 @@ def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
 
 
 class _Reader:
-    """Takes one line after another, and knows what the earlier ones said."""
+    """Validates lines one by one against the earlier ones."""
 
     def __init__(self, study_id: str) -> None:
         self._study_id = study_id
         self.rows: dict[str, list[Row]] = {name: [] for name in TABLES}
         self._seen: dict[tuple[str, ...], set[tuple[object, ...]]] = {}
-        self._roles: dict[int, str] = {}  # by the key of a person
-        self._owners: dict[int, int] = {}  # the person of each task
+        self._roles: dict[int, str] = {}  # by person key
+        self._owners: dict[int, int] = {}  # person of each task
         self._shown: dict[tuple[int, str], list[str]] = {}  # solvers of each layout
         self._uploads: set[tuple[int, str]] = set()  # with the task of each
 
@@ -214,7 +214,7 @@ class _Reader:
         self.rows[table.name].append(row)
 
     def lacks(self, expected: dict[str, Any]) -> list[str]:
-        """Say what should have come and did not."""
+        """The missing parts of the archive, in words."""
         messages = [
             f"holds {len(rows)} of {expected.get(name)} rows of {name}: lines were lost or added"
             for name, rows in self.rows.items()
@@ -277,11 +277,11 @@ def archive_text(
     seal: dict[str, Any] | None = None,
     uploads: UploadFolder | None = None,
 ) -> str:
-    """Write everything that the store holds of a study, with the files that were uploaded.
+    """A study's data in the store as an archive, with uploaded files.
 
-    The first line is a header, with what `quem.seal` says of a sealed study; each other line is a
-    row of a table, in the order of their making. People and tasks are numbered from 1, since their
-    keys mean something in one database only. The same store gives the same bytes.
+    The first line is a header, with the `quem.seal` record of a sealed study; each other line is a
+    row of a table, in the order of creation. People and tasks are numbered from 1, since their
+    keys are specific to one database. The same store gives the same bytes.
     """
     numbers: dict[str, dict[int, int]] = {name: {} for name in _NUMBERED}
     rows = {name: list(_rows(c, table, study_id, numbers)) for name, table in TABLES.items()}
@@ -316,7 +316,7 @@ def _content(uploads: UploadFolder, row: Row) -> bytes:
 
 
 def write_archive(of: str, rows: Mapping[str, list[Row]]) -> str:
-    """Write other rows of an archive; tables that are not there are empty."""
+    """An archive of other rows; missing tables are empty."""
     return _written(json.loads(of.partition("\n")[0]), rows)
 
 
@@ -328,7 +328,7 @@ def _written(header: dict[str, Any], rows: Mapping[str, list[Row]]) -> str:
 
 
 def _plain(value: dt.datetime | bytes) -> str:
-    """A value of a column as JSON has it."""
+    """A value of a column in JSON."""
     return b64encode(value).decode() if isinstance(value, bytes) else value.isoformat()
 
 
@@ -339,7 +339,7 @@ def restore_archive(
     name: str,
     uploads: UploadFolder | None = None,
 ) -> dict[str, int]:
-    """Put what an archive holds into a store that does not hold the study yet."""
+    """Load an archive into a store that does not hold the study yet."""
     if c.execute(select(StudyRow.id).where(StudyRow.id == study_id)).first():
         raise QuemError(
             f"the store holds the study {study_id!r} already; an archive goes into an empty "

@@ -1,4 +1,4 @@
-"""Giving tasks to judges and subjects, and letters to solutions: at random, and then for good."""
+"""Permanent random assignment of tasks to judges and subjects, and of letters to solutions."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _shuffler = secrets.SystemRandom()
 
 
 def assign_ballots(c: Session, person_key: int, plan: JudgingPlan) -> None:
-    """Give a judge the tasks that they lack, in random order; repeated groups come last.
+    """Assign a judge their missing tasks in random order, repeat tasks last.
 
-    Groups that are too large for one list are dealt in blocks, which follow on each other and
-    stay as they are for good.
+    Groups that are too large for one list are divided into blocks, which are consecutive and
+    permanent.
     """
     judge = _locked_person(c, person_key)
     ballots = tasks_of(c, person_key)
@@ -41,7 +41,7 @@ def assign_ballots(c: Session, person_key: int, plan: JudgingPlan) -> None:
     first = _in_blocks(c, judge.study_id, plan, groups, ballots)
     first.sort(key=lambda group: place_of.get((group.problem, group.block), len(ballots)))
     repeated = {(b.problem, b.block) for b in ballots if b.occasion > 1}
-    # The groups that he sees first come again: most lies between the two.
+    # The first groups are repeated, to maximize the distance.
     fresh = [group for group in first if (group.problem, group.block) not in repeated]
     additions = [
         *([(plan.practice, 1)] if plan.practice else []),
@@ -63,7 +63,7 @@ def assign_ballots(c: Session, person_key: int, plan: JudgingPlan) -> None:
     ]
     c.add_all(new)
     c.flush()
-    # What is ranked on trial is thrown away when the study opens.
+    # Test rankings are deleted when the study opens.
     life = select(StudyRow.state).where(StudyRow.id == judge.study_id)
     if new and plan.draw and c.scalar(life) != "trial":
         record_draw(c, judge.study_id, plan.draw)
@@ -78,7 +78,7 @@ def assign_tasks(
     order: str = "balanced",
     rng: Random,
 ) -> None:
-    """Give a subject the problems that they lack, practice first."""
+    """Assign a subject their missing problems, practice first."""
     c.execute(
         select(StudyRow.id).where(StudyRow.id == person.study_id).with_for_update(key_share=True)
     )
@@ -129,8 +129,8 @@ def _task(
 def balanced_orders(count: int) -> list[tuple[int, ...]]:
     """The rows of a Williams design.
 
-    Over all rows each number is equally often at each position, and each follows each other
-    number equally often.
+    Over all rows, each number is equally often at each position, and follows each other number
+    equally often.
     """
     # 0, 1, count - 1, 2, count - 2, ...
     first = [(step + 1) // 2 if step % 2 else -step // 2 for step in range(count)]
@@ -139,7 +139,7 @@ def balanced_orders(count: int) -> list[tuple[int, ...]]:
 
 
 def least_used(used: Iterable[int | None], rows: int) -> int:
-    """The row that was given out least often, of these the first."""
+    """The least used row, the first in case of ties."""
     counts = Counter(used)
     return min(range(rows), key=lambda row: (counts[row], row))
 
@@ -147,7 +147,7 @@ def least_used(used: Iterable[int | None], rows: int) -> int:
 def _in_blocks(
     c: Session, study_id: str, plan: JudgingPlan, groups: list[Group], ballots: list[TaskRow]
 ) -> list[Group]:
-    """The groups as a judge is to have them: as dealt already, whole, or in fresh blocks."""
+    """The groups for a judge: in earlier blocks, whole, or in new blocks."""
     mine: dict[str, list[Group]] = {}
     for ballot in ballots:
         if ballot.occasion == 1 and not ballot.practice:
@@ -167,9 +167,9 @@ def _in_blocks(
 def _more_blocks(
     plan: JudgingPlan, group: Group, ballots: list[TaskRow], met: PairCounts
 ) -> list[Group]:
-    """Further blocks for solutions that came after a judge was dealt the problem in blocks.
+    """Further blocks for solutions added after the judge's blocks of the problem.
 
-    Some known solutions are in them too, so that all rankings of the problem hang together.
+    They include some earlier solutions, so that all rankings of the problem are connected.
     """
     missing = _undealt(group, ballots)
     if not missing or plan.block_size is None:
@@ -183,7 +183,7 @@ def _more_blocks(
 
 
 def _undealt(group: Group, ballots: list[TaskRow]) -> list[str]:
-    """The solvers of a group that is dealt in blocks who are in none of them."""
+    """The solvers of a blocked group that are in none of its blocks."""
     blocks = [b.solvers for b in ballots if b.problem == group.problem and not b.practice]
     if not blocks or None in blocks:
         return []
@@ -192,7 +192,7 @@ def _undealt(group: Group, ballots: list[TaskRow]) -> list[str]:
 
 
 def is_assigned(plan: JudgingPlan, ballots: list[TaskRow]) -> bool:
-    """Whether a judge has all tasks that the study has for them."""
+    """Whether a judge has all tasks of the study."""
     problems = {b.problem for b in ballots if not b.practice}
     in_blocks = {b.problem for b in ballots if b.solvers}
     return (
@@ -204,7 +204,7 @@ def is_assigned(plan: JudgingPlan, ballots: list[TaskRow]) -> bool:
 
 
 def _met(c: Session, study_id: str) -> PairCounts:
-    """How often solvers met in the blocks of all judges of the study."""
+    """The number of times that solvers met in the blocks of all judges."""
     met = PairCounts()
     for block in c.scalars(
         select(TaskRow.solvers)
@@ -216,10 +216,10 @@ def _met(c: Session, study_id: str) -> PairCounts:
 
 
 def assign_labels(c: Session, ballot: TaskRow, contents: Mapping[str, Content | None]) -> TaskRow:
-    """Give solutions their letters, at random and then for good.
+    """Assign permanent random letters to solutions.
 
-    A solution that came since gets a new letter. A submitted ranking keeps its layout where
-    solutions only went.
+    A solution added later gets a new letter. A submitted ranking keeps its layout if solutions
+    were only removed.
     """
     ballot = task_of(c, ballot.person_key, ballot.public_id, lock=True)
     if not needs_labels(ballot, contents):
@@ -236,7 +236,7 @@ def assign_labels(c: Session, ballot: TaskRow, contents: Mapping[str, Content | 
 
 
 def needs_labels(ballot: TaskRow, contents: Mapping[str, Content | None]) -> bool:
-    """Whether a task is to be given letters, or other ones."""
+    """Whether a task needs letters, or new ones."""
     if ballot.layout is None:
         return True
     items = {item.solver: item for item in ballot.layout.items}

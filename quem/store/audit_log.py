@@ -1,4 +1,4 @@
-"""Reading the audit trail: what happened, without what was ranked."""
+"""Reading the audit trail: events, without rankings."""
 
 from __future__ import annotations
 
@@ -37,48 +37,48 @@ _SAVED = (
 
 @dataclass(frozen=True)
 class AuditEvent:
-    """Something that happened to a study."""
+    """An event in a study."""
 
     at: dt.datetime
-    what: str  # an event's name, or "submit" or "reopen"
+    what: str  # name of an event, or "submit" or "reopen"
     actor: str = "judge"  # or subject, organizer, shell, or server
-    # Whom it is about: their id, as it is now, and their role; both may be empty.
+    # The person concerned: their current id, and their role; both may be empty.
     person: str = ""
     role: str = ""
-    problem: str = ""  # what was submitted or reopened
+    problem: str = ""  # submitted or reopened
     occasion: int = 1
     practice: bool = False
     detail: dict[str, Any] = field(default_factory=dict)
 
     @property
     def by(self) -> str:
-        """Who did it, in words."""
+        """The actor in words."""
         if named := self.detail.get("organizer"):
             return "organizer" if named == DEFAULT else f"organizer {named}"
         return "command line" if self.actor == "shell" else self.actor
 
 
 class Stamp(NamedTuple):
-    """What changes when an analysis would: other rankings, other judges, another state."""
+    """A value that changes whenever an analysis would: rankings, judges, or state."""
 
-    judges: tuple[str, ...]  # their ids: a forgotten one has a new id
+    judges: tuple[str, ...]  # ids; an erased judge has a new one
     state: str
-    submitted: int  # the key of the last submitted revision; 0 where there is none
-    noted: int  # how many events there are that results mention
-    guessed: int  # the key of the last guess at who made a solution; 0 where there is none
+    submitted: int  # key of the last submitted revision; 0 without one
+    noted: int  # number of events in results
+    guessed: int  # key of the last guess of an author; 0 without one
 
 
 def last_key(c: Session, study_id: str, what: str) -> int:
-    """Give the key of the newest event of a name, or 0."""
+    """The key of the newest event of a name, or 0."""
     newest = select(func.max(EventRow.key))
     mine = EventRow.study_id == study_id, EventRow.what == what
     return c.execute(newest.where(*mine)).scalar() or 0
 
 
 def audit_events(c: Session, study_id: str, most: int) -> list[AuditEvent]:
-    """Give what happened last, newest first: events, submitted and reopened rankings.
+    """The latest events, newest first: also submitted and reopened rankings.
 
-    What comes again and again is left out, but for the newest backup; so are judges' guesses.
+    Periodic events are left out, except the newest backup; so are judges' guesses.
     """
     mine = EventRow.study_id == study_id
     backup = select(func.max(EventRow.key)).where(mine, EventRow.what == "backup").scalar_subquery()
@@ -95,11 +95,11 @@ def _read(c: Session, events: Select[Any]) -> list[AuditEvent]:
 
 
 def noteworthy(c: Session, study_id: str) -> list[AuditEvent]:
-    """Give what a reader of the results has to know of, oldest first.
+    """The events that affect results, oldest first.
 
-    That is each time that rankings were revealed, that a closed study was opened again, and that
-    a judge's link was replaced while the study was open. What was before trial rankings were
-    discarded does not count: those that were seen are gone.
+    These are reveals of rankings, reopening of a closed study, and replacement of a judge's link
+    while the study was open. Events before test rankings were discarded do not count, since those
+    rankings are gone.
     """
     names = EventRow.what.in_(("revealed", "open", "link-replaced", "trial-discarded"))
     mine = _EVENTS.where(EventRow.study_id == study_id, names)
@@ -118,7 +118,7 @@ def noteworthy(c: Session, study_id: str) -> list[AuditEvent]:
 
 
 def stamp_of(c: Session, study_id: str, state: str) -> Stamp:
-    """Compute what shows whether an analysis is still of what the store holds."""
+    """The stamp of the current store, to detect outdated analyses."""
     mine = PersonRow.of(study_id, "judge")
     judges = c.execute(select(PersonRow.id).where(mine).order_by(PersonRow.key)).scalars()
     last = c.execute(

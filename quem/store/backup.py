@@ -1,4 +1,4 @@
-"""The backups of a study: made now or regularly, logged, with a limited number kept."""
+"""Backups of a study: manual or periodic, logged, with a limited number kept."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from quem.store.location import DatabaseLocation
     from quem.store.uploads import UploadFolder
 
-# Files beside one of SQLite that belong to it.
+# Files that SQLite keeps beside its database.
 SIDES = ("-wal", "-shm", "-journal")
 
 
 @dataclass(frozen=True)
 class Holdings:
-    """What is in a database."""
+    """The contents of a database."""
 
-    studies: tuple[str, ...] = ()  # their ids, sorted
+    studies: tuple[str, ...] = ()  # ids, sorted
     rows: dict[str, int] = field(default_factory=dict)  # number of rows by table
-    # Key and time of the newest revision; 0 and None where there is none
+    # Key and time of the newest revision; 0 and None without one
     last_key: int = 0
     last_at: dt.datetime | None = None
 
@@ -53,7 +53,7 @@ class Holdings:
 
 
 def holdings_of(c: Session) -> Holdings:
-    """Count what a database holds."""
+    """Count the contents of a database."""
     newest = select(RevisionRow.key, RevisionRow.made_at).order_by(RevisionRow.key.desc()).limit(1)
     tables = Base.metadata.sorted_tables
     return Holdings(
@@ -64,7 +64,7 @@ def holdings_of(c: Session) -> Holdings:
 
 
 def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdings:
-    """Check the pages of an SQLite file, and count what it holds."""
+    """Check the pages of an SQLite file, and count its contents."""
     engine = create_engine(URL.create("sqlite", database=str(file)), poolclass=NullPool)
     check = "integrity_check" if thorough else "quick_check"
     try:
@@ -79,7 +79,7 @@ def holdings_of_file(file: Path, name: str, *, thorough: bool = False) -> Holdin
 
 @contextmanager
 def new_file(path: Path) -> Iterator[None]:
-    """Make a file that only its owner reads; with all beside it, it goes unless it is renamed."""
+    """Create a private file; unless renamed, it is deleted at the end with its side files."""
     try:
         # Exclusive: two processes must not write one copy.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -90,9 +90,9 @@ def new_file(path: Path) -> Iterator[None]:
 
 
 def copy_into(source: sqlite3.Connection, path: Path) -> None:
-    """Copy an SQLite database to a file without a log, which is on the disk then.
+    """Copy an SQLite database to a file without a log, synced to disk.
 
-    It is done in one go: in steps it would restart at each write of another connection.
+    In one step: several would restart at each write of another connection.
     """
     with closing(sqlite3.connect(path)) as target:
         target.execute("PRAGMA fullfsync = ON")
@@ -103,12 +103,12 @@ def copy_into(source: sqlite3.Connection, path: Path) -> None:
 
 
 def stamp() -> str:
-    """The time in UTC as part of a file's name, such as "20261121T100000.000Z"."""
+    """The time in UTC for file names, such as "20261121T100000.000Z"."""
     return f"{now():%Y%m%dT%H%M%S.%f}"[:-3] + "Z"
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk, where the system can do that."""
+    """Sync a folder to disk, where the system supports it."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -118,7 +118,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def reason_of(error: BaseException) -> str:
-    """What an error of the system or of a database says, on one line."""
+    """The message of an error of the system or a database, on one line."""
     known = (getattr(error, name, None) for name in ("strerror", "orig", "reason"))
     return " ".join(str(next(filter(None, known), error)).split())
 
@@ -130,16 +130,16 @@ _KEPT = "--replace to put the copy in its place (the database is kept beside it)
 
 @dataclass(frozen=True)
 class Restored:
-    """What was restored."""
+    """A completed restoration."""
 
-    holdings: Holdings  # of the database now, but for the event that says so
-    kept: Path | None  # where the old database is; None where there was none
+    holdings: Holdings  # of the restored database, without the event of the restoration
+    kept: Path | None  # the old database; None if there was none
 
 
 def restore_copy(
     place: DatabaseLocation, study_id: str, copy: Path, *, replace: bool = False
 ) -> Restored:
-    """Put a copy that has a study in the place of a database, which is kept beside it."""
+    """Replace a database by a copy of it that has a study; the old one is kept beside it."""
     refuse_server(place)
     file = place.file
     assert file is not None  # noqa: S101  else it would be refused
@@ -163,9 +163,9 @@ def restore_copy(
 
 
 def _checked_part(part: Path, study_id: str, copy: Path) -> Holdings:
-    """Take a copy of the copy, with what a log beside it holds, and look at each page of it."""
+    """Copy the backup with its log, and check every page."""
     has_log = copy.with_name(copy.name + "-wal").exists()
-    # Without a log nothing has to be written beside the copy, which may be in a read-only place.
+    # Without a log nothing is written beside the copy, which may be read-only.
     address = f"{copy.absolute().as_uri()}?mode=ro{'' if has_log else '&immutable=1'}"
     try:
         with closing(sqlite3.connect(address, uri=True)) as source:
@@ -181,7 +181,7 @@ def _checked_part(part: Path, study_id: str, copy: Path) -> Holdings:
 
 
 def _refuse_used(file: Path) -> None:
-    """Refuse to replace a database that holds something; a damaged one may hold anything."""
+    """Refuse to replace a database with contents; a damaged one may have any."""
     try:
         holdings = holdings_of_file(file, str(file))
     except QuemError:
@@ -198,30 +198,30 @@ def _listed(holdings: Holdings) -> str:
 
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
-    """Hold an SQLite database so that nobody else can use it, with all of it in its one file."""
+    """Lock an SQLite database exclusively, with its log merged into the file."""
     if not file.exists():
         yield
         return
     with closing(sqlite3.connect(file, timeout=_LOCK_SECONDS, isolation_level=None)) as connection:
         try:
-            # Leaving the log is possible only where no other connection is open.
+            # Leaving WAL mode is possible only without other connections.
             connection.execute("PRAGMA journal_mode = DELETE")
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.DatabaseError as error:
             if "locked" in str(error):
                 raise FileError(file, "is in use; stop the server (quem serve) first") from None
-            # It is damaged, which may be why the copy is needed.
+            # A damaged database, which may be why the copy is needed.
         yield
 
 
 def _set_aside(file: Path) -> Path | None:
-    """Give a database another name too, and its log that name only.
+    """Link a database under another name, and rename its log.
 
-    A log that stayed beside the restored database would be taken for its own.
+    SQLite would apply an old log to the restored database.
     """
     backup = file.with_name(f"{file.name}.before-restore-{stamp()}")
     if file.exists():
-        # The database has its own name until the copy takes it, so that there always is one.
+        # The database keeps its name until the copy takes it, so there is always one.
         try:
             backup.hardlink_to(file)
         except OSError:
@@ -233,7 +233,7 @@ def _set_aside(file: Path) -> Path | None:
 
 
 def _log(place: DatabaseLocation, study_id: str, copy: Path) -> None:
-    """Log that all studies of a database are as they were; letters may be newer."""
+    """Log the restoration in all studies of a database, and mark letters as uncertain."""
     store = open_store(place)
     try:
         with store.write() as c:
@@ -247,31 +247,31 @@ _GOOD, _FAILED = "backup", "backup-failed"
 _PARTIAL = ".partial"
 _STAMPED = r"-\d{8}T\d{6}\.\d{3}Z\.sqlite3"
 _LONGEST_STEM = 100
-# A partial copy on which nothing was written for so long is of a process that was killed.
+# A partial copy without writes for this long is of a killed process.
 _STALE_SECONDS = 3600
 _LATE = 2
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A copy that was made and checked."""
+    """A verified copy."""
 
     path: Path
     size: int  # bytes
     holdings: Holdings
-    note: str  # what its maker should know; may be empty
+    note: str  # for its maker; may be empty
 
 
 @dataclass(frozen=True)
 class BackupState:
-    """How the copies of a study are."""
+    """The state of a study's backups."""
 
-    failure: str = ""  # why the last attempt failed; empty where it did not
-    at: dt.datetime | None = None  # when the last good one was made
+    failure: str = ""  # of the last attempt; empty if it succeeded
+    at: dt.datetime | None = None  # time of the last good one
     # Its number of rows and bytes
     rows: int = 0
     size: int = 0
-    every: float | None = None  # seconds from one copy to the next, where they are made regularly
+    every: float | None = None  # interval of periodic copies in seconds
 
     @property
     def is_late(self) -> bool:
@@ -291,14 +291,14 @@ def back_up(
     every: float | None = None,
     uploads: UploadFolder | None = None,
 ) -> Copy:
-    """Make a copy of a store, check it, log it, and remove the study's oldest copies."""
+    """Copy a store, verify and log the copy, and remove the study's oldest ones."""
     path = folder / f"{stem_of(study_id)}-{stamp()}.sqlite3"
     try:
         make_folder(folder)
         refuse_server(store.place)
         with _clear_failures(folder):
             holdings = _save(store, path)
-            # A file is on the disk before the database names it.
+            # A file is on disk before the database names it.
             if uploads:
                 uploads.copy_to(uploads_beside(path, study_id))
             size = path.stat().st_size
@@ -324,10 +324,10 @@ def back_up(
 
 
 def _save(store: Store, path: Path) -> Holdings:
-    """Make a copy and check it; it has its name only once it is whole and on the disk."""
+    """Copy and verify; the copy gets its name only when it is complete and on disk."""
     partial = path.with_name(path.name + _PARTIAL)
     with new_file(partial):
-        # The transaction that counts goes on, so the copy is of the very same state.
+        # The counting transaction stays open, so the copy has the same state.
         with store.read() as c:
             holdings = holdings_of(c)
             source: Any = c.connection().connection.driver_connection
@@ -340,7 +340,7 @@ def _save(store: Store, path: Path) -> Holdings:
 
 
 def uploads_beside(copy: Path, study_id: str) -> Path:
-    """The folder with the files of a solving session, beside copies of its database."""
+    """The folder of a solving session's files, beside copies of its database."""
     return copy.with_name(f"{stem_of(study_id)}.uploads")
 
 
@@ -355,9 +355,9 @@ def refuse_server(place: DatabaseLocation) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder for backups if it is missing, but not the one that it is in.
+    """Create the folder for backups if it is missing, but not its parent.
 
-    A disk that is not mounted would otherwise look like a new folder.
+    An unmounted disk would otherwise look like a new folder.
     """
     with _clear_failures(folder):
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -365,7 +365,7 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def _clear_failures(folder: Path) -> Iterator[None]:
-    """Say in clear words why there is no copy."""
+    """Explain why there is no copy."""
     try:
         yield
     except (OSError, sqlite3.Error, DatabaseError, UnavailableError) as error:
@@ -377,7 +377,7 @@ def _clear_failures(folder: Path) -> Iterator[None]:
 
 
 def backup_state(c: Session, study_id: str) -> BackupState:
-    """Tell from the log how the copies of a study are, no matter how they are made."""
+    """The state of a study's copies from the log, however they are made."""
     events = select(EventRow).where(EventRow.study_id == study_id).order_by(EventRow.key.desc())
     good, failed = (
         c.scalars(events.where(EventRow.what == what).limit(1)).first() for what in (_GOOD, _FAILED)
@@ -391,7 +391,7 @@ def backup_state(c: Session, study_id: str) -> BackupState:
 
 
 def stem_of(study_id: str) -> str:
-    """A study's id as the beginning of file names, different for each."""
+    """A study's id as the unique beginning of file names."""
     plain = re.sub(r"[^A-Za-z0-9._-]", "-", study_id)
     if plain == study_id and len(plain) <= _LONGEST_STEM:
         return plain
@@ -399,11 +399,11 @@ def stem_of(study_id: str) -> str:
 
 
 def _prune(newest: Path, stem: str, keep: int) -> None:
-    """Remove a study's oldest copies, and what killed processes left; never the newest copy."""
+    """Remove a study's oldest copies and leftovers of killed processes; keep the newest."""
     copy = re.compile(re.escape(stem) + _STAMPED)
     left = re.compile(rf"{copy.pattern}{re.escape(_PARTIAL)}({'|'.join(SIDES)})?")
     files = [one for one in newest.parent.iterdir() if one.is_file() and not one.is_symlink()]
-    # A clock that was set back makes the newest look old.
+    # After the clock was set back, the newest looks old.
     others = sorted(one for one in files if copy.fullmatch(one.name) and one != newest)
     for path in others[: max(0, len(others) - keep + 1)]:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""How the judging was done: time, solutions opened, places, and the order that was shown."""
+"""Conduct of judges: time, opened solutions, places, and the initial order."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from quem.solutions.model import Signature
     from quem.store.exporting import SubmittedRanking
 
-# How fast people read, a little below the mean of Brysbaert (2019).
+# Reading speed, a little below the mean of Brysbaert (2019).
 WORDS_A_MINUTE = 230
 _TEXTS = ("markdown", "text", "code", "html")
 _FAST_SECONDS = 2
-# What a warning needs: this much to read, and less than this share of it in active time, or more
+# Conditions of a warning: this much to read, and less than this share of it in active time, or more
 # than this share of the solutions never opened.
 _LEAST_SECONDS = 5 * 60
 _LEAST_TIME = 0.1
@@ -33,21 +33,21 @@ _MOST_UNOPENED = 0.5
 
 @dataclass(frozen=True)
 class Care:
-    """How a judge went about the rankings that were submitted, without practice."""
+    """A judge's conduct in submitted rankings, without practice."""
 
     judge: str
     seconds: float  # of active time
-    expected: float  # seconds that it takes to read the texts of the solutions once
-    n: int  # solutions in the rankings
-    opened: int  # of them, those that were ever in view
-    fast: float  # share of places given to what was in view for less than 2 seconds
-    as_shown: float | None  # share of ordered pairs in the order shown; None without pairs
+    expected: float  # time to read the solutions once, in seconds
+    n: int  # number of ranked solutions
+    opened: int  # number of these that were ever in view
+    fast: float  # share of places given to solutions viewed for less than 2 seconds
+    as_shown: float | None  # share of ordered pairs in the initial order; None without pairs
     rankings: int
-    tied: int  # rankings in which all solutions are tied
+    tied: int  # number of rankings that are a single tie
 
     @property
     def is_hasty(self) -> bool:
-        """Whether the judge cannot have read most of what there was to read."""
+        """Whether the judge cannot have read most of the texts."""
         return self.expected >= _LEAST_SECONDS and (
             self.seconds < _LEAST_TIME * self.expected
             or self.n - self.opened > _MOST_UNOPENED * self.n
@@ -57,7 +57,7 @@ class Care:
 def care_of(
     rankings: Iterable[SubmittedRanking], solutions: Mapping[str, Mapping[str, Solution]]
 ) -> list[Care]:
-    """Describe each judge's way of judging, from submitted rankings."""
+    """The conduct of each judge in submitted rankings."""
     of_judge: dict[str, list[SubmittedRanking]] = defaultdict(list)
     for ranking in rankings:
         of_judge[ranking.judge].append(ranking)
@@ -98,7 +98,7 @@ def _care(
 
 
 def care_sentence(care: Care) -> str:
-    """Say what was observed of a judge, without a guess at its cause."""
+    """The observations on a judge, without a guess at the cause."""
     sentence = (
         f"{care.judge} opened {care.opened} of {care.n} solutions and spent {_time(care.seconds)}; "
         f"reading them takes about {_time(care.expected)}. "
@@ -110,7 +110,7 @@ def care_sentence(care: Care) -> str:
 
 
 def care_warnings(cares: Iterable[Care]) -> list[StudyWarning]:
-    """Warn of judges who cannot have read most of the solutions; nothing is excluded."""
+    """Warnings on judges who cannot have read most of the solutions; nobody is excluded."""
     why = "nothing is excluded: compare the estimate with the one without this judge"
     return [
         StudyWarning("hasty-judge", f"{care_sentence(one)}; {why}") for one in cares if one.is_hasty
@@ -118,7 +118,7 @@ def care_warnings(cares: Iterable[Care]) -> list[StudyWarning]:
 
 
 def count_words(solution: Solution) -> int:
-    """Count the words in the texts of a solution, as far as they can be read."""
+    """The number of words in the readable texts of a solution."""
     from quem.solutions.model import signature
 
     words = 0

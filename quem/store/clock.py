@@ -1,8 +1,8 @@
-"""The clock of a subject's task: kept by the server, so that it continues on another device.
+"""The clock of a subject's task, kept by the server for use on several devices.
 
-A page in view says so every `BEAT_SECONDS`, and a save is a sign of life too. Where it was not
-heard of for `SILENT_SECONDS`, its subject was away since the last sign: the lid was closed, or the
-connection lost. A limit is of all time but pauses, whatever the page says.
+A visible page sends a heartbeat every `BEAT_SECONDS`, and a save is one too. After
+`SILENT_SECONDS` without one, the subject counts as away since the last: the lid was closed, or the
+connection lost. A limit covers all time except pauses, whatever the page sends.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BEAT_SECONDS, SILENT_SECONDS = 15, 45
 
 @dataclass(frozen=True)
 class Spent:
-    """How long a subject took for a task so far, in seconds."""
+    """A subject's time on a task so far, in seconds."""
 
     work: float = 0.0
     away: float = 0.0
@@ -31,17 +31,17 @@ class Spent:
 
     @property
     def limited(self) -> float:
-        """What counts where there is a limit."""
+        """The time that counts toward a limit."""
         return self.work + self.away
 
 
 def spent_on(task: TaskRow) -> Spent:
-    """How long was spent on a task up to now."""
+    """The time spent on a task until now."""
     return Spent(**_with(task, _running(task, now())))
 
 
 def is_over(task: TaskRow) -> bool:
-    """Whether the time of a task is over, which runs on while an answer is submitted."""
+    """Whether the time of a task is over; it also runs during a submission."""
     if task.limit_seconds is None:
         return False
     since_end = (now() - task.last.made_at).total_seconds() if task.ended and task.last else 0.0
@@ -49,7 +49,7 @@ def is_over(task: TaskRow) -> bool:
 
 
 def hear(task: TaskRow, running: Running, holder: str | None) -> None:
-    """Take a sign of life: the clock continues as it was, or a new stretch begins."""
+    """Process a heartbeat: continue the current stretch, or begin a new one."""
     at = now()
     is_beat = task.running == running == "work" and task.holder == holder
     if is_beat and len(_running(task, at)) == 1:
@@ -59,17 +59,17 @@ def hear(task: TaskRow, running: Running, holder: str | None) -> None:
 
 
 def stop_clock(task: TaskRow) -> None:
-    """End what counts as work, a pause, or time away, as when the session closes."""
+    """End the current stretch of work, pause, or absence, as when the session closes."""
     if task.running is not None:
         _turn(task, None, None, now())
 
 
 def tick(task: TaskRow, kind: Kind) -> None:
-    """Run the clock as a revision demands that is about to be saved."""
+    """Advance the clock for a revision that is about to be saved."""
     if kind == "reopen":
         at = now()
         if task.limit_seconds is not None and task.last:
-            # Nobody thinks it over for nothing.
+            # Work takes a positive time.
             task.times = _with(task, {"away": (at - task.last.made_at).total_seconds()})
         _turn(task, "work", None, at)
     elif kind != "timeout":
@@ -90,7 +90,7 @@ def _with(task: TaskRow, more: dict[str, float]) -> dict[str, float]:
 
 
 def _running(task: TaskRow, at: dt.datetime) -> dict[str, float]:
-    """Seconds since the clock last changed: of work only as far as the page was heard of."""
+    """Seconds since the clock last changed; work counts only until the last heartbeat."""
     if task.running is None or task.since is None or task.beat_at is None:
         return {}
     if task.running != "work" or (at - task.beat_at).total_seconds() <= SILENT_SECONDS:

@@ -1,4 +1,4 @@
-"""Where a study's store is, told without loading a database library."""
+"""The database of a store: engines, tables, sessions, and durability."""
 
 from __future__ import annotations
 
@@ -25,50 +25,50 @@ if TYPE_CHECKING:
 
     from quem.store.location import DatabaseLocation
 
-# Seconds that a writer waits for other writers, of this process and of others.
+# Seconds that a writer waits for others, in this process and elsewhere.
 PATIENCE = 5.0
 
 
 class UnavailableError(Exception):
-    """Nothing can be written now."""
+    """Writing is impossible now."""
 
 
 class BusyError(UnavailableError):
-    """Somebody else writes for too long."""
+    """Another writer holds the lock too long."""
 
     def __init__(self) -> None:
         super().__init__("the database is busy")
 
 
-# Requests that a server works on at once; more only wait for each other.
+# Concurrent requests of a server; more only wait for each other.
 THREADS = 8
 _PRAGMAS = (
     "PRAGMA synchronous = FULL",
-    # On macOS fsync leaves data in the drive's memory; elsewhere these change nothing.
+    # On macOS fsync leaves data in the drive's cache; elsewhere these change nothing.
     "PRAGMA fullfsync = ON",
     "PRAGMA checkpoint_fullfsync = ON",
     "PRAGMA foreign_keys = ON",
 )
-# Unless a commit waits for even more than that, it waits for the disk.
+# Commits wait for the disk, unless configured to wait for more.
 _DURABLE = f"""
 SELECT set_config('lock_timeout', '{int(PATIENCE * 1000)}', false),
     CASE WHEN current_setting('synchronous_commit') NOT IN ('on', 'remote_apply')
     THEN set_config('synchronous_commit', 'on', false) END
 """
 _POLL_SECONDS = 0.02
-# It logs a traceback of each connection that broke, which whoever used it hears of too.
+# It logs a traceback per broken connection, which its user reports anyway.
 logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)
 
 
 def engine_of(place: DatabaseLocation, threads: int = THREADS) -> Engine:
-    """Make an engine, which connects when it is first used."""
+    """An engine that connects lazily."""
     try:
-        # A file's name may hold a question mark, which ends the place in a URL.
+        # A file's name may hold a question mark, which ends the path in a URL.
         file = place.file and URL.create("sqlite", database=str(place.file.absolute()))
         engine = create_engine(
             file or place.url,
             pool_size=threads,
-            max_overflow=threads + 4,  # for what is done beside answering
+            max_overflow=threads + 4,  # for background work
             pool_timeout=PATIENCE,
             pool_use_lifo=True,
         )
@@ -86,7 +86,7 @@ def engine_of(place: DatabaseLocation, threads: int = THREADS) -> Engine:
 
 
 def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401  a DBAPI connection
-    # Python's driver would otherwise decide for itself when a transaction begins.
+    # Otherwise Python's driver decides when a transaction begins.
     connection.isolation_level = None
     cursor = connection.cursor()
     for pragma in (busy_timeout(PATIENCE), *_PRAGMAS):
@@ -96,9 +96,10 @@ def _prepare(connection: Any, _: object) -> None:  # noqa: ANN401  a DBAPI conne
 
 
 def _write_ahead(cursor: sqlite3.Cursor) -> None:
-    """Log changes ahead. Of several that begin so in a new file SQLite turns all but one away.
+    """Switch to write-ahead logging, and retry after other connections.
 
-    It does so at once, whatever the busy timeout, since each has started to read.
+    If several connections try on a new file, SQLite rejects all but one at once, whatever the busy
+    timeout, since each has started to read.
     """
     until = monotonic() + PATIENCE
     while True:
@@ -123,12 +124,12 @@ def _begin(connection: Connection) -> None:
 
 
 def busy_timeout(seconds: float) -> str:
-    """Write how long SQLite is to wait for a lock."""
+    """The pragma for SQLite's lock timeout."""
     return f"PRAGMA busy_timeout = {int(seconds * 1000)}"
 
 
 def _prepare_server(connection: Any, _: object) -> None:  # noqa: ANN401  a DBAPI connection
-    """Let a commit on PostgreSQL return only when it is on the disk, and never wait for ever."""
+    """Make PostgreSQL commit synchronously and limit lock waits."""
     with connection.cursor() as cursor:
         cursor.execute(_DURABLE)
     connection.commit()
@@ -137,13 +138,13 @@ def _prepare_server(connection: Any, _: object) -> None:  # noqa: ANN401  a DBAP
 def _begin_on_server(connection: Connection) -> None:
     patience = connection.get_execution_options().get("quem_patience", PATIENCE)
     if patience < PATIENCE:
-        # Zero would be for ever.
+        # Zero would mean no limit.
         milliseconds = max(1, int(patience * 1000))
         connection.exec_driver_sql(f"SET LOCAL lock_timeout = {milliseconds}")
 
 
 def refusal(place: DatabaseLocation, message: str) -> QuemError:
-    """Make the error of a database that cannot be used."""
+    """The error on an unusable database."""
     return QuemError(Mistake(place.name, message=message))
 
 
@@ -154,18 +155,18 @@ OLDER = (
     "carries the rankings over"
 )
 _OURS = {"study", "revision"}
-# Any number, the same in every process: who holds it in PostgreSQL makes the tables.
+# An arbitrary number, the same in every process: a PostgreSQL advisory lock for creating tables.
 _LOCK = 7_319_044_512
 
 
 def make_tables(engine: Engine, name: str) -> None:
-    """Make or migrate the tables of a database; of several processes one does, the others wait."""
+    """Create or migrate the tables of a database; concurrent processes wait."""
     with engine.connect() as c:
         if version_of(c, name) == VERSIONS[-1]:
             return
     with engine.connect().execution_options(quem_writes=True) as c, c.begin():
         if engine.dialect.name == "postgresql":
-            c.execute(text("SET LOCAL lock_timeout = 0"))  # however long the other one takes
+            c.execute(text("SET LOCAL lock_timeout = 0"))  # no limit while another process migrates
             c.execute(text(f"SELECT pg_advisory_xact_lock({_LOCK})"))
         version = version_of(c, name)
         if not version:
@@ -175,7 +176,7 @@ def make_tables(engine: Engine, name: str) -> None:
 
 
 def _make(c: Connection) -> None:
-    """Make the newest tables at once, as all migrations together would.
+    """Create the newest tables directly, equivalent to all migrations.
 
     Alembic would take a tenth of a server's memory for its whole life, to do this once.
     """
@@ -185,7 +186,7 @@ def _make(c: Connection) -> None:
 
 
 def upgrade(c: Connection) -> None:
-    """Run the migrations that a database lacks."""
+    """Run the missing migrations of a database."""
     from alembic.command import upgrade
     from alembic.config import Config
 
@@ -196,7 +197,7 @@ def upgrade(c: Connection) -> None:
 
 
 def _stamp(c: Connection) -> str:
-    """The version that the tables of a database are stamped with; empty where there is none."""
+    """The schema version in a database; empty without one."""
     try:
         with c.begin_nested():
             return str(c.execute(text("SELECT version_num FROM alembic_version")).scalar() or "")
@@ -205,14 +206,14 @@ def _stamp(c: Connection) -> str:
 
 
 def version_of(c: Connection, name: str) -> str:
-    """The version of the tables of a database; empty where it has none."""
+    """The schema version of a database; empty without tables."""
     version = _stamp(c)
     if version in VERSIONS:
         return version
     tables = set(inspect(c).get_table_names())
     if not tables:
         return ""
-    # Another process may have made them just now.
+    # Another process may have created them just now.
     version = _stamp(c)
     if version in VERSIONS:
         return version
@@ -225,7 +226,7 @@ def version_of(c: Connection, name: str) -> str:
 
 
 _log = logging.getLogger(__name__)
-# Set in the `info` of a session whose transaction deleted what must not even stay as bytes.
+# Set in the `info` of a session that deleted data whose bytes must be scrubbed.
 SCRUB = "quem_scrub"
 
 
@@ -250,7 +251,7 @@ class Store:
 
     @property
     def lost(self) -> str:
-        """Why nothing can be saved: the file is not in its place; else empty."""
+        """Why nothing can be saved, if the file was moved or replaced; else empty."""
         return self._watch.lost if self._watch else ""
 
     def _refuse_lost(self, *_: object) -> None:
@@ -259,17 +260,17 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Session]:
-        """Open a session that sees one state of the database."""
+        """A session on a snapshot of the database."""
         with self.engine.connect() as connection:
             if not self._is_file:
                 connection.execution_options(isolation_level="REPEATABLE READ")
-            # At a rollback the driver would forget what it prepared on the server.
+            # A rollback would drop the driver's prepared statements.
             with connection.begin(), _session(connection) as session:
                 yield session
 
     @contextmanager
     def write(self, patience: float = PATIENCE) -> Iterator[Session]:
-        """Open a session whose changes are all kept, durably, or none of them."""
+        """A session whose changes are committed atomically and durably."""
         with self._turn(patience) as left:
             self._refuse_lost()
             with self.engine.connect() as connection:
@@ -285,10 +286,9 @@ class Store:
 
     @contextmanager
     def _turn(self, patience: float) -> Iterator[float]:
-        """Wait until nobody else of this process writes; gives the seconds that are left to wait.
+        """Wait for other writers of this process; yields the remaining seconds.
 
-        SQLite lets one connection write at a time, and the others of a process would poll.
-        PostgreSQL locks rows.
+        SQLite has a single writer, and further ones would poll. PostgreSQL locks rows.
         """
         if not self._is_file:
             yield patience
@@ -309,12 +309,13 @@ class Store:
                 cursor.execute(statement)
 
     def checkpoint(self, patience: float = 0.1) -> bool:
-        """Bring the write-ahead log of an SQLite file into the file, and empty it."""
+        """Merge the write-ahead log into an SQLite file, and empty it."""
         if not self._is_file:
             return True
         with closing(self.engine.raw_connection()) as connection:
             cursor = connection.cursor()
-            # The first does the work beside readers and writers; for the second little is left.
+            # The first works concurrently with readers and writers; the second has little left to
+            # do.
             cursor.execute("PRAGMA wal_checkpoint(PASSIVE)")
             try:
                 with self._turn(patience) as left:
@@ -326,7 +327,7 @@ class Store:
         return not busy
 
     def close(self) -> None:
-        """Empty the write-ahead log, and let go of all connections."""
+        """Empty the write-ahead log, and close all connections."""
         if self._anchor and self.writes:
             try:
                 self.checkpoint(1.0)
@@ -339,12 +340,12 @@ class Store:
 
 
 def _session(connection: Connection) -> Session:
-    """A session in the transaction of a connection; rows keep their values when it is over."""
+    """A session in the transaction of a connection; rows stay usable afterwards."""
     return Session(connection, autoflush=False, expire_on_commit=False)
 
 
 def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:
-    """Open a store, which is made where there is none."""
+    """Open a store, created if missing."""
     if place.file and not place.file.parent.is_dir():
         raise refusal(place, "its folder does not exist; make it, or name another place")
     if place.file:
@@ -358,15 +359,15 @@ def open_store(place: DatabaseLocation, threads: int = THREADS) -> Store:
 
 
 def _make_private(file: Path) -> None:
-    """Make an empty file that only its owner reads; SQLite gives its log the same mode."""
-    # What is there keeps its mode; why none can be made, SQLite finds out too.
+    """Create an empty file that only its owner can read; SQLite gives its log the same mode."""
+    # An existing file keeps its mode; SQLite reports other errors.
     with suppress(OSError):
         file.touch(0o600, exist_ok=False)
         file.chmod(0o600)
 
 
 def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
-    """Open a store if it is there and holds this study, and leave it as it is otherwise."""
+    """Open a store if it exists and holds this study, without changing it otherwise."""
     if not place.may_hold_something:
         return None
     engine = engine_of(place)
@@ -387,7 +388,7 @@ def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
 
 @contextmanager
 def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[Store]:
-    """Open the store that holds a study's judging session, and close it in the end."""
+    """Open the store of a study's judging session, and close it in the end."""
     store = store_of(place, study_id)
     if store is None:
         raise FileError(study, f"has no judging session in {place.name}; `quem serve` starts one")
@@ -400,7 +401,7 @@ def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[
 
 @contextmanager
 def clear_refusals(place: DatabaseLocation) -> Iterator[None]:
-    """Say in clear words what keeps a database from being used, such as a lock or a full disk."""
+    """Explain database errors, such as a lock or a full disk."""
     try:
         yield
     except LostError as error:
@@ -416,32 +417,32 @@ def clear_refusals(place: DatabaseLocation) -> Iterator[None]:
 def _reason(error: BaseException | None) -> str:
     reason = " ".join(str(error).split())
     if "not a database" in reason:
-        return "is no SQLite database; name another file"
+        return "is not an SQLite database; name another file"
     if "locked" in reason:
         return f"cannot be used: {reason}; another program holds it, so try again when it is done"
     return f"cannot be used: {reason}; check that it is there and may be written to"
 
 
 class LostError(UnavailableError):
-    """What would be written goes to a file that nobody will find."""
+    """The database file was moved or replaced."""
 
     def __init__(self, reason: str) -> None:
-        self.reason = reason  # for whoever runs the server: it names the file
+        self.reason = reason  # for the server's operator: names the file
         super().__init__(reason)
 
 
 class Watch:
-    """Device and inode of an open database and its log."""
+    """The identity (device and inode) of an open database and its log."""
 
     def __init__(self, file: Path) -> None:
         file = file.absolute()
-        # The log is beside the file itself, also where a link leads to that.
+        # The log is beside the target of a symbolic link.
         files = (file, Path(f"{file.resolve()}-wal"))
         self._held = {path: inode for path in files if (inode := _inode(path))}
 
     @property
     def lost(self) -> str:
-        """What is wrong now; empty where both are in their places."""
+        """What is wrong now; empty if both files are in place."""
         for path, original_inode in self._held.items():
             inode = _inode(path)
             if inode == original_inode:
@@ -453,13 +454,13 @@ class Watch:
         return ""
 
     def refuse(self) -> None:
-        """Refuse to continue with files that are not in their places."""
+        """Refuse to continue if files were moved or replaced."""
         if reason := self.lost:
             raise LostError(reason)
 
 
 def _inode(path: Path) -> tuple[int, int] | None:
-    """Give device and inode of a file, or None where there is none."""
+    """Device and inode of a file, or None if missing."""
     try:
         status = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""The activity log: what happened besides revisions."""
+"""The activity log: events besides revisions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def record(
 
 
 def note_once(c: Session, study_id: str, actor: str, what: str, **detail: Any) -> None:  # noqa: ANN401
-    """Add an event, unless the last one of its name says the same."""
+    """Add an event, unless it equals the last one of its name."""
     mine = EventRow.study_id == study_id, EventRow.what == what
     last = select(EventRow.detail).where(*mine).order_by(EventRow.key.desc()).limit(1)
     if c.execute(last).scalar_one_or_none() != detail:

@@ -1,4 +1,4 @@
-"""Submitted rankings in the forms that other programs read."""
+"""Submitted rankings in the formats of other programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HEADER = (
 
 
 def long_table(rankings: Iterable[SubmittedRanking]) -> str:
-    """Write rankings as CSV, one row per solution, as ``rankings: {from: long}`` reads them."""
+    """Rankings as CSV, one row per solution, for ``rankings: {from: long}``."""
     rows = (
         (
             *(*ranking.place, cell.solver, cell.rank, "absent" if cell.rank is None else ""),
@@ -45,7 +45,7 @@ def long_table(rankings: Iterable[SubmittedRanking]) -> str:
 
 
 def pairs_table(rankings: Iterable[SubmittedRanking]) -> str:
-    """Write judges' answers on pairs as CSV, those of a ranking numbered from 1."""
+    """Judges' paired answers as CSV, those of a ranking numbered from 1."""
     header = (*_PLACE, "number", *(field.name for field in fields(Comparison)))
     rows = (
         (*ranking.place, number, *vars(answer).values())
@@ -56,7 +56,7 @@ def pairs_table(rankings: Iterable[SubmittedRanking]) -> str:
 
 
 def written(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """Write a table as CSV."""
+    """A table as CSV."""
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
@@ -68,7 +68,7 @@ _SUBMITTED = and_(RevisionRow.task_key == TaskRow.key, RevisionRow.number == Tas
 
 _MADE_ON = and_(Layout.task_key == TaskRow.key, Layout.id == RevisionRow.layout)
 
-# Each page asks this: a statement that is made once takes half the time.
+# Used by each page: prebuilt statements take half the time.
 _RECEIPTS = (
     select(TaskRow.public_id, RevisionRow.number, RevisionRow.state, RevisionRow.made_at)
     .join(RevisionRow, _SUBMITTED)
@@ -77,10 +77,10 @@ _RECEIPTS = (
 
 
 class RankedCell(NamedTuple):
-    """One judge's verdict on one solution."""
+    """A judge's verdict on a solution."""
 
     solver: str
-    rank: int | None  # 1 for the worst; None where the judge could not judge it
+    rank: int | None  # 1 for the worst; None if the judge could not judge it
     recognized: bool  # whether the judge recognized its author
 
 
@@ -92,26 +92,26 @@ class SubmittedRanking:
     problem: str
     block: int
     occasion: int
-    state: State  # of solvers
-    # For how many seconds each solver's solution was in view.
+    state: State  # in terms of solvers
+    # Seconds in view by solver.
     views: Mapping[str, float] = field(default_factory=dict)
-    # The solvers in the order of their letters, in which the judge was given them.
+    # The solvers in the order of letters, as initially shown.
     queue: tuple[str, ...] = ()
     receipt: str = ""  # see `quem.store.digests.receipt_code`
-    seconds: float = 0.0  # of active time
+    seconds: float = 0.0  # active time
 
     @property
     def place(self) -> tuple[str, str, int, int]:
-        """Whose ranking it is, and of what."""
+        """The key of the ranking: judge, problem, block, and occasion."""
         return self.judge, self.problem, self.block, self.occasion
 
     def seen(self, solver: str) -> str:
-        """For how many seconds a solution was in view, as a cell; empty where it never was."""
+        """A solution's seconds in view, as a cell; empty if never in view."""
         seconds = self.views.get(solver)
         return "" if seconds is None else f"{seconds:.1f}"
 
     def without(self, gone: set[str]) -> SubmittedRanking:
-        """Leave solvers out, as if they had not been ranked."""
+        """The ranking without some solvers."""
         names = {solver: solver for solver in self.state.ranks() if solver not in gone}
         return replace(self, state=self.state.renamed(names))
 
@@ -123,14 +123,14 @@ class SubmittedRanking:
 
 
 class Receipt(NamedTuple):
-    """What shows that a ranking was submitted."""
+    """The receipt of a submitted ranking."""
 
     code: str  # see `quem.store.digests.receipt_code`
     at: dt.datetime
 
 
 def receipts_of(c: Session, person_key: int) -> dict[str, Receipt]:
-    """A judge's receipts, of the last submitted revisions, by the public ids of ballots."""
+    """A judge's receipts for the last submitted revisions, by the public ids of ballots."""
     rows = c.execute(_RECEIPTS, {"judge": person_key})
     return {
         ballot: Receipt(receipt_code(ballot, number, state), at)
@@ -139,7 +139,7 @@ def receipts_of(c: Session, person_key: int) -> dict[str, Receipt]:
 
 
 def submitted_rankings(c: Session, study_id: str) -> list[SubmittedRanking]:
-    """What was submitted last of each ballot, without practice."""
+    """The last submission of each ballot, without practice."""
     rows = c.execute(
         select(
             *(PersonRow.id, TaskRow.problem, TaskRow.block, TaskRow.occasion),
@@ -164,9 +164,9 @@ def submitted_rankings(c: Session, study_id: str) -> list[SubmittedRanking]:
 
 
 def shown_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str]]:
-    """The digests of what judges are shown now or last submitted, by problem and solver.
+    """The digests of solutions that judges see now or last submitted, by problem and solver.
 
-    Several where judges saw different contents.
+    Several if judges saw different contents.
     """
     rows = c.execute(
         select(TaskRow.problem, Layout.rows)
@@ -184,7 +184,7 @@ def shown_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str]]:
 
 
 def last_submitted(c: Session, study_id: str) -> dt.datetime | None:
-    """Say when the last ranking of a study was submitted, without practice; None without any."""
+    """The time of a study's last submission, without practice; None without any."""
     when: dt.datetime | None = c.scalar(
         select(func.max(RevisionRow.made_at))
         .join(TaskRow, _SUBMITTED)

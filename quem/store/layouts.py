@@ -1,4 +1,4 @@
-"""Which content has which letter: a letter that a judge has seen never changes."""
+"""Letters of contents: a letter that a judge has seen never changes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class MissingSolutionError(Exception):
-    """The files of a solution cannot be read, and no judge has seen it yet."""
+    """A solution is unreadable and no judge has seen it yet."""
 
     def __init__(self, solver: str) -> None:
         self.solver = solver
@@ -26,10 +26,10 @@ class MissingSolutionError(Exception):
 
 @dataclass(frozen=True)
 class Content:
-    """What a solution holds now."""
+    """The current contents of a solution."""
 
     digest: str
-    # Whether an organizer said that it is the same solution as before, corrected.
+    # Whether an organizer declared it a correction of the same solution.
     is_correction: bool = False
 
     def is_in(self, item: Item) -> bool:
@@ -43,7 +43,7 @@ def layout_id(secret: str, task: str, items: tuple[Item, ...]) -> str:
 
 
 def arrange(task: TaskRow, contents: Mapping[str, Content | None], rng: Random) -> tuple[Item, ...]:
-    """Each solution with its letter: the one that it had, or the next one."""
+    """Each solution with its letter: the existing one, or the next one."""
     held = {item.solver: item for item in task.layout.items} if task.layout else {}
     seen = [item for layout in reversed(task.layouts) for item in layout.items]
     items, fresh = [], []

@@ -1,4 +1,4 @@
-"""The links of all people of a role as a table: those that there are, and those made now."""
+"""The links of a role as a table: existing and new ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from quem.store.models import Role
 
 RoleName = Literal["judges", "people", "organizers"]
-# An id, a name, a link or nothing, and a state.
+# Id, name, link or nothing, and state.
 LinkRow = tuple[str, str, str, str]
 NEW_LINK = "new link"
 ROLE_NAMED: dict[RoleName, Role] = {
@@ -27,23 +27,23 @@ ROLE_NAMED: dict[RoleName, Role] = {
     "people": "subject",
     "organizers": "organizer",
 }
-PATHS: dict[Role, str] = {"judge": "j", "subject": "p", "organizer": "d"}  # links begin with
+PATHS: dict[Role, str] = {"judge": "j", "subject": "p", "organizer": "d"}  # in links
 _ACTOR = "shell"
 
 
 def revoke_links(c: Session, study_id: str, role: Role, ids: Collection[str]) -> None:
-    """End the links of some people."""
+    """Revoke the links of some people."""
     for one in dict.fromkeys(ids):
         revoke_link(c, person_named(c, study_id, role, one), _ACTOR)
 
 
 def unlinked(c: Session, study_id: str, role: Role) -> list[PersonRow]:
-    """The people who never had a link, and for whom no letter with one is queued."""
+    """The people who never had a link, and have no queued letter with one."""
     return people_of(c, study_id, role, _never_linked(study_id, role))
 
 
 def count_unlinked(c: Session, study_id: str, role: Role) -> int:
-    """How many people never had a link, and have no letter with one queued."""
+    """The number of people who never had a link, and have no queued letter with one."""
     mine = PersonRow.of(study_id, role), _never_linked(study_id, role)
     return c.execute(select(func.count()).select_from(PersonRow).where(*mine)).scalar_one()
 
@@ -64,10 +64,10 @@ def link_table(
     again: Collection[str] = (),
     by_mail: Collection[str] = (),
 ) -> list[LinkRow]:
-    """Id, name, link, and state of everybody of a role, with the links that are made now.
+    """Id, name, link, and state of everybody of a role, creating missing links.
 
-    Whoever never had a link gets one, except where it comes by mail, or a letter with it is
-    queued already; so does everybody in `again`.
+    Everybody without a link gets one, except by mail or if a letter with it is queued; so does
+    everybody in `again`.
     """
     people = people_of(c, study_id, role)
     named = {person_named(c, study_id, role, one).key for one in again}

@@ -1,4 +1,4 @@
-"""A study that changes while it is judged: what judges are given now, and whom a change affects."""
+"""Changes to a study during judging: current tasks, and the affected judges."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 Contents = dict[str, Content | None]
 _MOST_PROBLEMS = 5
-_AT_ONCE = 100  # judges
-# Keys of layouts that may still be stored by others, when a greater one is there.
+_AT_ONCE = 100  # judges per query
+# Keys of layouts that others may still be committing when a greater one exists.
 _NOT_YET = 1_000
-# What takes longer than this is let rest for nine times as long.
+# After a check longer than this, the next one waits nine times as long.
 _FREE_SECONDS, _REST = 0.1, 9
 
 
 def plan_of(spec: JudgedSpec, solutions: Solutions, kept: ProblemDraw | None = None) -> JudgingPlan:
-    """Say what every judge of a study is given."""
+    """The judging plan of a study."""
     practice = spec.judging.practice
     draw = draw_of(spec, solutions)
     if draw and kept:
@@ -61,7 +61,7 @@ def plan_of(spec: JudgedSpec, solutions: Solutions, kept: ProblemDraw | None = N
 def contents_of(
     solutions: Solutions, group: Group, answered: Mapping[tuple[str, str, str], bool]
 ) -> Contents:
-    """Say what the solutions of a group hold now; None for one that cannot be read."""
+    """The current contents of a group's solutions; None for an unreadable one."""
     by_solver = solutions.group(group.problem)
     return {
         solver: _content(by_solver[solver], answered) if solver in by_solver else None
@@ -79,7 +79,7 @@ def _content(solution: Solution, answered: Mapping[tuple[str, str, str], bool]) 
 
 
 def new_solvers(ballot: TaskRow, contents: Mapping[str, Content | None]) -> list[str]:
-    """Name the solvers whose solutions are to be placed in a ranking that is submitted."""
+    """The solvers whose solutions are missing in a submitted ranking."""
     if ballot.placed is None or not ballot.is_submitted:
         return []
     placed = {item.solver: item for item in ballot.placed.items}
@@ -93,16 +93,16 @@ def new_solvers(ballot: TaskRow, contents: Mapping[str, Content | None]) -> list
 
 @dataclass
 class Effect:
-    """What a change of the study asks of judges who were shown their solutions before."""
+    """The effect of a change to the study on judges who saw the solutions before."""
 
     what: str
     solver: str
     problems: set[str] = field(default_factory=set)
     judges: set[str] = field(default_factory=set)
-    # How many rankings in progress, and how many submitted ones, it concerns
+    # Numbers of affected rankings, in progress and submitted
     open: int = 0
     submitted: int = 0
-    digests: dict[str, str] = field(default_factory=dict)  # of what is there now, by problem
+    digests: dict[str, str] = field(default_factory=dict)  # of the current contents, by problem
 
     def note(self, judge: str, ballot: TaskRow, content: Content | None) -> None:
         """Count a ranking."""
@@ -121,7 +121,7 @@ def effects(
     contents: Callable[[Group], Contents],
     after: int = 0,
 ) -> list[Effect]:
-    """Say whom it affects that the study is no longer what judges were shown."""
+    """The effects of changes to the study since judges saw it."""
     by_key: dict[tuple[str, str], Effect] = {}
     held_now = cache(contents)
     for judge, opened in groupby(_opened(c, study_id, after), key=itemgetter(0)):
@@ -145,7 +145,7 @@ def effects(
 
 
 def _opened(c: Session, study_id: str, after: int) -> Iterator[tuple[str, TaskRow]]:
-    """Give judge and ballot of what judges have opened, judge by judge, practice left out."""
+    """Judge and ballot of all opened ballots, judge by judge, without practice."""
     newer = (
         select(TaskRow.person_key)
         .join(Layout, Layout.task_key == TaskRow.key)
@@ -155,7 +155,7 @@ def _opened(c: Session, study_id: str, after: int) -> Iterator[tuple[str, TaskRo
     if after:
         mine = mine.where(PersonRow.key.in_(newer))
     judges = c.execute(mine.order_by(PersonRow.key)).all()
-    # Not all at once, which would take the memory, nor by a cursor, for which databases plan badly.
+    # In batches: all at once would exhaust memory, and databases plan cursors badly.
     opened = TaskRow.layout_id.is_not(None), TaskRow.practice.is_(False)
     order = TaskRow.person_key, TaskRow.position, TaskRow.key
     for first in range(0, len(judges), _AT_ONCE):
@@ -170,15 +170,14 @@ def _opened(c: Session, study_id: str, after: int) -> Iterator[tuple[str, TaskRo
 
 
 class Changes:
-    """What `effects` says, without looking again at all that was seen to be as it is now.
+    """A cache of `effects` for frequent calls.
 
-    Who asks often asks for the same: as long as no solution changes, only what judges opened
-    since has to be looked at. Where there are effects, all of it is looked at each time, but for
-    no more than a tenth of the time.
+    While no solution changes, only newly opened ballots are examined. If there are effects,
+    everything is examined each time, limited to a tenth of the time.
     """
 
     def __init__(self) -> None:
-        self._agreed: tuple[object, int] | None = None  # on what, and up to which layout
+        self._agreed: tuple[object, int] | None = None  # the checked state, and the last layout
         self._found: tuple[object, list[Effect]] = None, []
         self._until = 0.0
 
@@ -189,7 +188,7 @@ class Changes:
         plan: JudgingPlan,
         contents: Callable[[Group], Contents],
     ) -> list[Effect]:
-        """Say whom it affects that the study is no longer what judges were shown; see `effects`."""
+        """The effects of changes to the study since judges saw it; see `effects`."""
         held = {group: contents(group) for group in plan.everything}
         signature = plan, held
         if monotonic() < self._until and self._found[0] == signature:
@@ -209,14 +208,14 @@ class Changes:
 
 
 def note_effects(c: Session, study_id: str, changes: list[Effect]) -> None:
-    """Log whom a change of the study affects, unless that was logged last."""
+    """Log the effects of a change, unless they equal the last ones."""
     if changes:
         sentences = [effect_warning(effect).message for effect in changes]
         note_once(c, study_id, "server", "study-changed", effects=sentences)
 
 
 def _differences(ballot: TaskRow, now: Contents) -> Iterator[tuple[str, str]]:
-    # A submitted ranking is of what it was made on, whatever its letters are by now.
+    # A submitted ranking refers to its own layout, whatever its letters are now.
     layout = ballot.placed if ballot.is_submitted and ballot.placed else ballot.layout
     items = {item.solver: item for item in layout.items} if layout else {}
     for solver, content in now.items():
@@ -230,7 +229,7 @@ def _differences(ballot: TaskRow, now: Contents) -> Iterator[tuple[str, str]]:
 
 
 def effect_warning(effect: Effect) -> StudyWarning:
-    """Say what a change of the study asks of judges."""
+    """A warning on the effect of a change."""
     where = ", ".join(sorted(effect.problems)[:_MOST_PROBLEMS])
     where += " and more" if len(effect.problems) > _MOST_PROBLEMS else ""
     count = effect.open + effect.submitted

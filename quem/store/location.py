@@ -1,4 +1,4 @@
-"""Where a study's store is, told without loading a database library."""
+"""The location of a study's store, found without loading a database library."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ DATABASE_VARIABLE = "QUEM_DATABASE_URL"
 
 @dataclass(frozen=True)
 class DatabaseLocation:
-    """Where a database is."""
+    """The location of a database."""
 
-    url: str  # as SQLAlchemy takes it; may hold a password, so show `name` instead
+    url: str  # for SQLAlchemy; may hold a password, so show `name` instead
     name: str  # for messages
-    file: Path | None = None  # the file of an SQLite database
+    file: Path | None = None  # of an SQLite database
 
     @property
     def may_hold_something(self) -> bool:
-        """Whether there is anything to connect to."""
+        """Whether there may be a database."""
         return self.file is None or self.file.is_file()
 
 
 def locate_database(study: Path, database: str | None = None) -> DatabaseLocation:
-    """Say where the store of a study is."""
+    """The location of a study's store."""
     database = database or os.environ.get(DATABASE_VARIABLE, "")
     if not database:
         return _sqlite(study.with_suffix(".sqlite3"))

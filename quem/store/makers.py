@@ -1,4 +1,4 @@
-"""Judges' guesses at who made a solution, in the activity log and so in archives."""
+"""Judges' guesses of authors, in the activity log and so in archives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GUESSED, _SKIPPED = "maker-guessed", "makers-skipped"
 
 
 def guessed_makers(c: Session, judge: PersonRow) -> set[tuple[str, str]] | None:
-    """Give problem and solver of each solution that a judge guessed at; None if they skipped it."""
+    """Problem and solver of each solution with a judge's guess; None if they skipped it."""
     mine = EventRow.person_key == judge.key, EventRow.what.in_((_GUESSED, _SKIPPED))
     rows = c.execute(select(EventRow.what, EventRow.detail).where(*mine)).all()
     if any(what == _SKIPPED for what, _ in rows):
@@ -28,7 +28,7 @@ def guessed_makers(c: Session, judge: PersonRow) -> set[tuple[str, str]] | None:
 
 
 def note_guess(c: Session, judge: PersonRow, problem: str, solver: str, guess: str) -> None:
-    """Keep a judge's guess at who made a solution; their first one holds.
+    """Keep a judge's first guess of an author.
 
     The guess is one of `GUESSES`.
     """

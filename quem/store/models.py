@@ -1,4 +1,4 @@
-"""The tables. Times are UTC; what is JSON is read and written whole."""
+"""The tables. Times are UTC; JSON columns are read and written whole."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ Ending = Annotated[str, StringConstraints(pattern=r"^\.[^/\\\x00]+$")]
 
 
 def now() -> dt.datetime:
-    """The time, in UTC."""
+    """The current time in UTC."""
     return dt.datetime.now(dt.UTC)
 
 
 class Utc(TypeDecorator[dt.datetime]):
-    """A time in UTC, also where the database forgets time zones, as SQLite does."""
+    """A time in UTC, also if the database drops time zones, as SQLite does."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -77,11 +77,11 @@ class Item(NamedTuple):
     letter: str
     solver: str
     digest: str
-    origin: str  # digest of the content whose letter it took over: its own, unless it is corrected
+    origin: str  # digest of the content that first had the letter; differs for a correction
 
 
 class Base(DeclarativeBase):
-    """The tables have constraints with names, so that a later version can name them."""
+    """The base of the tables, with named constraints for migrations."""
 
     metadata = MetaData(
         naming_convention={
@@ -110,18 +110,18 @@ class StudyRow(Base):
     id: Mapped[str] = mapped_column(primary_key=True)
     state: Mapped[Life] = mapped_column(String(), default="trial")
     solving: Mapped[SolvingState] = mapped_column(String(), default="trial")  # of its session
-    secret: Mapped[str]  # the key of the hashes that judges see
+    secret: Mapped[str]  # key of the judges' hashes
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
-    revealed_at: Mapped[dt.datetime | None]  # when rankings were shown before it was closed
+    revealed_at: Mapped[dt.datetime | None]  # time of revealing before closing
 
     @property
     def is_shown(self) -> bool:
-        """Whether the experimenter may see rankings."""
+        """Whether the organizer may see rankings."""
         return self.state == "closed" or self.revealed_at is not None
 
 
 class PersonRow(Base):
-    """An organizer, a judge, or a subject: declared in the study file, or added midway."""
+    """An organizer, judge, or subject: declared in the study file, or added later."""
 
     __tablename__ = "person"
     __table_args__ = (UniqueConstraint("study_id", "role", "id"),)
@@ -142,9 +142,9 @@ class PersonRow(Base):
     finished_at: Mapped[dt.datetime | None]
     withdrawn_at: Mapped[dt.datetime | None]
     erased_at: Mapped[dt.datetime | None]
-    former: Mapped[str | None]  # the hash of the id that was erased: nobody is added by it again
-    answers: Mapped[Answers] = mapped_column(default=dict)  # texts by shelf and question
-    row: Mapped[int | None]  # of the design of orders; None until problems are assigned
+    former: Mapped[str | None]  # hash of an erased id, which cannot be added again
+    answers: Mapped[Answers] = mapped_column(default=dict)  # by shelf and question
+    row: Mapped[int | None]  # in the Williams design; None until problems are assigned
     study: Mapped[StudyRow] = relationship(viewonly=True)
 
     @staticmethod
@@ -154,51 +154,51 @@ class PersonRow(Base):
 
     @property
     def has_link(self) -> bool:
-        """Whether a link of theirs works."""
+        """Whether they have an active link."""
         return self.link_hash is not None
 
     @property
     def is_gone(self) -> bool:
-        """Whether nothing of what they wrote is there any more."""
+        """Whether all of their texts were deleted."""
         return bool(self.withdrawn_at or self.erased_at)
 
     @property
     def replies(self) -> dict[str, str]:
-        """What they replied while they solved, by question."""
+        """Their replies during solving, by question."""
         return dict(self.answers.get("replies", {}))
 
     @property
     def closing(self) -> dict[str, dict[str, str]]:
-        """What they answered at the end of judging: chosen and written answers by question."""
+        """Their answers at the end of judging: chosen and written, by question."""
         return {s: dict(self.answers[s]) for s in ("answers", "written") if s in self.answers}
 
 
 class SessionRow(Base):
-    """A sign-in of a person by their link; it ends with the link, or when they sign out."""
+    """A sign-in by a link; it ends with the link, or at sign-out."""
 
     __tablename__ = "session"
 
-    hash: Mapped[str] = mapped_column(primary_key=True)  # of what the cookie holds
+    hash: Mapped[str] = mapped_column(primary_key=True)  # of the cookie's value
     person_key: Mapped[int] = mapped_column(ForeignKey("person.key"), index=True)
-    link: Mapped[str]  # the hash of the link by which they signed in
+    link: Mapped[str]  # hash of the link used
     seen_at: Mapped[dt.datetime] = mapped_column(default=now)
 
 
 class Layout(Base):
-    """Which content stood under which letter of a judge's task, at one time. Only added."""
+    """The contents of the letters of a judge's task at one time. Append-only."""
 
     __tablename__ = "layout"
     __table_args__ = (UniqueConstraint("task_key", "id"),)
 
     key: Mapped[int] = mapped_column(primary_key=True)
     task_key: Mapped[int] = mapped_column(ForeignKey("task.key"))
-    id: Mapped[str]  # a keyed hash of the items
+    id: Mapped[str]  # keyed hash of the items
     rows: Mapped[Items] = mapped_column("items")
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """The content of each letter, in their order."""
+        """The content of each letter in order."""
         return tuple(map(Item._make, self.rows))
 
     @cached_property
@@ -215,7 +215,7 @@ class Layout(Base):
 class RevisionRow(Base):
     """A saved state of a task: a ranking on a layout, or an answer of a text and uploads.
 
-    Rows are only ever added.
+    Append-only.
     """
 
     __tablename__ = "revision"
@@ -237,16 +237,16 @@ class RevisionRow(Base):
 
     @property
     def id(self) -> str:
-        """What no other revision of that number has, such as one after a restore."""
+        """A unique id, also if a number is reused after a restore."""
         return f"{self.number}-{hashlib.sha256(self.made_at.isoformat().encode()).hexdigest()[:12]}"
 
 
 class TaskRow(Base):
-    """A problem that one person solves, or what one judge is given of one block and occasion.
+    """A problem for a subject, or a block and occasion for a judge.
 
-    While the clock of a subject's task is running, `running` says what for, `since` when that
-    began, `beat_at` when the page was last heard of, and `holder` which tab that is; what is over
-    is in `times`.
+    While the clock of a subject's task is running, `running` is its mode, `since` the start of the
+    stretch, `beat_at` the last heartbeat, and `holder` the tab; completed stretches are in
+    `times`.
     """
 
     __tablename__ = "task"
@@ -260,14 +260,14 @@ class TaskRow(Base):
     occasion: Mapped[int] = mapped_column(default=1)
     practice: Mapped[bool] = mapped_column(default=False)
     position: Mapped[int]
-    solvers: Mapped[list[str] | None]  # those of the block; None for the whole group
-    layout_id: Mapped[str | None] = mapped_column("layout")  # None until it is shown
+    solvers: Mapped[list[str] | None]  # of the block; None for the whole group
+    layout_id: Mapped[str | None] = mapped_column("layout")  # None until shown
     head: Mapped[int] = mapped_column(default=0)  # number of the last revision
     submitted: Mapped[int | None]  # number of the last submitted revision
-    ended: Mapped[str | None]  # the kind of the last revision: submit | skip | timeout; else None
-    seconds: Mapped[float] = mapped_column(default=0.0)  # of a judge's pages
+    ended: Mapped[str | None]  # kind of the last revision: submit | skip | timeout; else None
+    seconds: Mapped[float] = mapped_column(default=0.0)  # active time of a judge
     views: Mapped[Times] = mapped_column(default=dict)  # seconds in view by solver
-    times: Mapped[Times] = mapped_column(default=dict)  # seconds of work, pause, and away
+    times: Mapped[Times] = mapped_column(default=dict)  # seconds of work, pause, and absence
     opened_at: Mapped[dt.datetime | None]
     limit_seconds: Mapped[float | None]
     running: Mapped[str | None]  # work | pause | away
@@ -289,24 +289,24 @@ class TaskRow(Base):
         uselist=False,
         viewonly=True,
     )
-    # All that it has or had.
+    # All current and earlier layouts.
     layouts: Mapped[list[Layout]] = relationship(viewonly=True, order_by=lambda: Layout.key)
 
     @property
     def placed(self) -> Layout | None:
-        """The layout that the last revision was made on; None where nothing is saved."""
+        """The layout of the last revision; None if nothing is saved."""
         if self.last is None or self.last.layout == self.layout_id:
             return self.layout if self.last else None
         return next((one for one in self.layouts if one.id == self.last.layout), None)
 
     @property
     def letters(self) -> dict[str, str]:
-        """The solver of each letter that it has or had; a letter is never another's."""
+        """The solver of each current or earlier letter; letters are not reused."""
         return {letter: s for one in self.layouts for letter, s in one.solvers.items()}
 
     @property
     def revision(self) -> str:
-        """What a page sends back as the revision that a change was made from."""
+        """The base revision that a page sends with a change."""
         return self.last.id if self.last else "0"
 
     @property
@@ -316,28 +316,28 @@ class TaskRow(Base):
 
     @property
     def status(self) -> Literal["new", "started", "submitted"]:
-        """How far it is."""
+        """The progress."""
         if self.is_submitted:
             return "submitted"
         return "started" if self.head else "new"
 
     @property
     def to_place(self) -> list[str]:
-        """The letters of solutions that came after the last revision."""
+        """The letters of solutions added after the last revision."""
         if self.layout is None or self.placed is None:
             return []
         return [letter for letter in self.layout.solvers if letter not in self.placed.solvers]
 
     @property
     def is_complete(self) -> bool:
-        """Whether it has ended and nothing came since that is to be placed."""
+        """Whether it has ended and no solution was added since."""
         return (self.is_submitted or self.ended is not None) and not self.to_place
 
 
 class EventRow(Base):
-    """What happened besides revisions: opened, closed, revealed, links, judges.
+    """Events besides revisions: opened, closed, revealed, links, judges.
 
-    Only added, but for what belongs to rankings on trial, which goes with them.
+    Append-only, except events of test rankings, which are deleted with them.
     """
 
     __tablename__ = "event"
@@ -352,10 +352,10 @@ class EventRow(Base):
 
 
 class LetterRow(Base):
-    """The last letter of a kind to a person, and what became of it.
+    """The last letter of a kind to a person, with its state.
 
-    Neither the letter nor an address is kept. One that a mail server may have is `failed`, and is
-    never sent again without an organizer.
+    Neither the letter nor an address is stored. One that a mail server may have is `failed`, and
+    is sent again only by an organizer.
     """
 
     __tablename__ = "letter"
@@ -367,15 +367,15 @@ class LetterRow(Base):
     kind: Mapped[LetterKind] = mapped_column(String())
     state: Mapped[LetterState] = mapped_column(String())
     tries: Mapped[int] = mapped_column(default=0)
-    message_id: Mapped[str] = mapped_column(unique=True)  # another one when it is sent again
-    error: Mapped[str] = mapped_column(default="")  # what the mail server said; gone when erased
+    message_id: Mapped[str] = mapped_column(unique=True)  # changes when sent again
+    error: Mapped[str] = mapped_column(default="")  # mail server's response; deleted at erasure
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
-    due_at: Mapped[dt.datetime] = mapped_column(default=now)  # later while a mail server has it
+    due_at: Mapped[dt.datetime] = mapped_column(default=now)  # later after a temporary failure
     sent_at: Mapped[dt.datetime | None]
 
     @property
     def is_settled(self) -> bool:
-        """Whether it is neither due nor just leaving."""
+        """Whether it is neither due nor being sent."""
         return self.state == "sent" or (self.state == "failed" and self.due_at <= now())
 
 
@@ -390,13 +390,13 @@ class UploadRow(Base):
     sha256: Mapped[Digest] = mapped_column(String())
     size: Mapped[int]
     ending: Mapped[Ending] = mapped_column(String())  # such as ".pdf"
-    name: Mapped[str]  # as its author called it; only they are shown it
+    name: Mapped[str]  # original name, visible to its author only
     made_at: Mapped[dt.datetime] = mapped_column(default=now)
 
 
 def insert_new(c: Session, table: type[Base]) -> Any:  # noqa: ANN401  one type a dialect
-    """Give an insert that leaves rows alone which are there already."""
-    # Each dialect has its own statement, and PostgreSQL's takes megabytes of a server.
+    """An insert that ignores existing rows."""
+    # Each dialect has its own statement, and PostgreSQL's takes megabytes of memory.
     if c.get_bind().dialect.name == "postgresql":
         from sqlalchemy.dialects import postgresql
 

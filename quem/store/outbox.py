@@ -1,7 +1,7 @@
-"""The outbox: which letters are due, which were sent, and which failed.
+"""The outbox: letters that are due, sent, or failed.
 
-A letter is committed as failed before it leaves, and as sent when a mail server has accepted it: a
-program that is killed in between sends nothing twice. Neither letters nor addresses are kept.
+A letter is committed as failed before it leaves, and as sent when a mail server has accepted it,
+so a killed program sends nothing twice. Neither letters nor addresses are stored.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 KINDS: tuple[LetterKind, ...] = get_args(LetterKind)
 UNKNOWN = "nobody knows whether it was sent"
-# What a copy says of a letter that was due: it may have been sent since.
+# The note in a copy on letters that were due: they may have been sent since.
 DOUBT: dict[str, Any] = {"state": "failed", "error": UNKNOWN}
-# How long a letter can take to the answer of the mail server, which `quem.mail.server` limits.
+# The time limit of sending a letter, which `quem.mail.server` enforces.
 _LEAVING = dt.timedelta(minutes=10)
-# After how long a letter is tried again that a mail server did not want yet.
+# Delays of retries after temporary failures.
 _TRY_AGAIN = tuple(dt.timedelta(minutes=minutes) for minutes in (5, 30, 120, 480))
 
 
 def letters_of(
     c: Session, study_id: str, role: Role, person_key: int | None = None
 ) -> list[LetterRow]:
-    """The letters to people of a role, or to one of them, in the order of their making."""
+    """The letters to people of a role, or to one of them, in order of creation."""
     mine = select(LetterRow).join(PersonRow, PersonRow.key == LetterRow.person_key)
     mine = mine.where(PersonRow.of(study_id, role))
     if person_key is not None:
@@ -46,7 +46,7 @@ def letters_of(
 
 
 def awaiting(study_id: str, role: Role) -> Select[int]:
-    """The keys of those whose link comes with a letter that is due."""
+    """The keys of people whose link comes with a letter that is due."""
     found = select(LetterRow.person_key).join(PersonRow, PersonRow.key == LetterRow.person_key)
     return found.where(
         PersonRow.of(study_id, role), LetterRow.kind == "invitation", LetterRow.state == "due"
@@ -54,7 +54,7 @@ def awaiting(study_id: str, role: Role) -> Select[int]:
 
 
 def count_failed(c: Session, study_id: str) -> int:
-    """The number of letters that failed, to people who are still to come."""
+    """The number of failed letters to people who have not visited yet."""
     gone = (PersonRow.seen_at, PersonRow.declined_at, PersonRow.withdrawn_at, PersonRow.erased_at)
     mine = LetterRow.study_id == study_id, LetterRow.state == "failed", LetterRow.due_at <= now()
     count = select(func.count(LetterRow.key)).join(PersonRow, PersonRow.key == LetterRow.person_key)
@@ -64,7 +64,7 @@ def count_failed(c: Session, study_id: str) -> int:
 def queue_letter(
     c: Session, study_id: str, person_key: int, kind: LetterKind, after: LetterRow | None = None
 ) -> bool:
-    """Make a letter due, in place of an earlier one; False where another was made meanwhile."""
+    """Queue a letter, replacing an earlier one; False if another was queued meanwhile."""
     at = now()
     values = {
         "study_id": study_id,
@@ -87,12 +87,12 @@ def queue_letter(
 
 
 def is_due(c: Session, study_id: str, kinds: Collection[LetterKind]) -> bool:
-    """Whether there is a letter to be sent now."""
+    """Whether a letter is due now."""
     return c.scalars(select(LetterRow).where(*_due(study_id, kinds)).limit(1)).first() is not None
 
 
 def claim(c: Session, study_id: str, kinds: Collection[LetterKind]) -> LetterRow | None:
-    """Take the letter to be sent next: until its fate is noted, nobody knows it."""
+    """Take the next letter; its state is unknown until it is settled."""
     first = select(LetterRow).where(*_due(study_id, kinds)).order_by(LetterRow.due_at)
     letter = c.scalars(first.limit(1).with_for_update(skip_locked=True)).first()
     if letter:
@@ -115,7 +115,7 @@ def _due(study_id: str, kinds: Collection[LetterKind]) -> tuple[ColumnElement[bo
 def settle(
     c: Session, claimed: LetterRow, state: LetterState, actor: str, reason: str = ""
 ) -> LetterRow | None:
-    """Note what became of a letter; one that is due again too often failed."""
+    """Record the outcome of a letter; too many retries fail it."""
     mine = select(LetterRow).where(LetterRow.message_id == claimed.message_id)
     letter = c.scalars(mine.with_for_update()).one_or_none()
     if letter is None:  # erased, or sent again
@@ -131,14 +131,14 @@ def settle(
 
 
 def doubt_unsent(c: Session) -> None:
-    """Note in a copy of a database that letters may have been sent since it was made."""
+    """Note in a copy of a database that letters may have been sent since."""
     c.execute(update(LetterRow).where(LetterRow.state == "due").values(**DOUBT))
 
 
 def decide(
     c: Session, study_id: str, message_id: str, choice: Literal["arrived", "again"], actor: str
 ) -> LetterRow:
-    """Say of a letter of unknown fate that it arrived, or send one again."""
+    """Mark a letter of unknown outcome as arrived, or send one again."""
     mine = LetterRow.message_id == message_id, LetterRow.study_id == study_id
     letter = c.scalars(select(LetterRow).where(*mine).with_for_update()).one_or_none()
     is_open = letter and letter.is_settled and (choice == "again" or letter.error == UNKNOWN)
@@ -153,7 +153,7 @@ def decide(
 
 
 def forget_letters(c: Session, person_key: int) -> None:
-    """Delete what was not sent yet to somebody, and what mail servers said about them."""
+    """Delete a person's unsent letters, and mail servers' responses about them."""
     mine = LetterRow.person_key == person_key
     is_open = or_(LetterRow.state == "due", LetterRow.due_at > now())
     c.execute(delete(LetterRow).where(mine, is_open))
@@ -161,5 +161,5 @@ def forget_letters(c: Session, person_key: int) -> None:
 
 
 def _record(c: Session, letter: LetterRow, actor: str, state: str) -> None:
-    """Log who, which letter, and what became of it: never a link, an address, or the text."""
+    """Log person, letter, and outcome: never a link, an address, or the text."""
     record(c, letter.study_id, actor, "mail", letter.person_key, kind=letter.kind, state=state)

@@ -1,4 +1,4 @@
-"""The people of a study, whatever their role: links and sign-ins, consent, answers, erasure."""
+"""The people of a study in any role: links and sign-ins, consent, answers, erasure."""
 
 from __future__ import annotations
 
@@ -38,24 +38,24 @@ if TYPE_CHECKING:
     from quem.studyfile.relevance import JudgedSpec
 
 ROLES: tuple[Role, ...] = get_args(Role)
-# Who runs a study whose file names nobody.
+# The organizer of a study whose file names nobody.
 DEFAULT = "organizer"
-# The questions that each subject is asked: at the start, and once more at the end.
+# The questions to each subject at the start, and again at the end.
 EXPERIENCE, EXPERIENCE_AGAIN = "experience", "experience-again"
 LONGEST = dt.timedelta(weeks=26)  # of a session
-# After how long without use a session ends.
+# Idle timeout of a session.
 _IDLE: dict[Role, dt.timedelta] = {"organizer": dt.timedelta(hours=12)}
-_NO_ANSWER: dict[str, Any] = {"text": "", "files": []}  # the state of a revision of a subject
+_NO_ANSWER: dict[str, Any] = {"text": "", "files": []}  # empty state of a subject's revision
 _SEEN_SECONDS = 60
 _TOKEN_BYTES = 24  # 192 bits
 _SESSION_BYTES = 32
 _GREATEST_KEY = 2**31 - 1
 _LONGEST_ID = 100
-_CHOSEN = "answers"  # the shelf of answers that are no words of the person's own
+_CHOSEN = "answers"  # shelf of chosen answers, without free text
 
 
 class Declared(Protocol):
-    """A person as the study file names them; a judge's experience is `experience`."""
+    """A person in the study file; a judge's experience is `experience`."""
 
     @property
     def id(self) -> str: ...
@@ -71,14 +71,14 @@ SIGNED_IN = and_(
     SessionRow.seen_at > bindparam("since"),
     _MINE,
 )
-# Each page asks this: a statement that is made once takes half the time.
+# Used by each page: prebuilt statements take half the time.
 _OF_SESSION = select(PersonRow).options(joinedload(PersonRow.study)).where(SIGNED_IN)
 
 
 def people_of(
     c: Session, study_id: str, role: Role, *conditions: ColumnElement[bool]
 ) -> list[PersonRow]:
-    """The people of a role, or some of them, in the order in which they were made."""
+    """The people of a role, or some of them, in order of creation."""
     mine = select(PersonRow).where(PersonRow.of(study_id, role), *conditions)
     return list(c.scalars(mine.order_by(PersonRow.key)))
 
@@ -89,7 +89,7 @@ def has_people(c: Session, study_id: str, role: Role) -> bool:
 
 
 def person_named(c: Session, study_id: str, role: Role, person_id: str) -> PersonRow:
-    """The person of an id, or an error that names the known ones."""
+    """The person with an id; an error lists the known ones."""
     people = {person.id: person for person in people_of(c, study_id, role)}
     if person_id not in people:
         known = ", ".join(people) or "none"
@@ -98,7 +98,7 @@ def person_named(c: Session, study_id: str, role: Role, person_id: str) -> Perso
 
 
 def person_of_key(c: Session, study_id: str, role: Role, key: int) -> PersonRow | None:
-    """The person of a key, be it one that no database can hold."""
+    """The person with a key, which may be out of the database's range."""
     if key > _GREATEST_KEY:
         return None
     return next(iter(people_of(c, study_id, role, PersonRow.key == key)), None)
@@ -111,18 +111,18 @@ def person_of_link(c: Session, study_id: str, role: Role, token: str) -> PersonR
 
 
 def person_of_session(c: Session, study_id: str, role: Role, session: str) -> PersonRow | None:
-    """The person whose cookie this is."""
+    """The person of a session cookie."""
     return c.scalars(_OF_SESSION, session_values(study_id, role, session)).one_or_none()
 
 
 def session_values(study_id: str, role: Role, session: str) -> dict[str, Any]:
-    """The values of a statement with `SIGNED_IN`."""
+    """The parameters of a statement with `SIGNED_IN`."""
     since = now() - _IDLE.get(role, LONGEST)
     return {"study": study_id, "role": role, "session": digest_of(session), "since": since}
 
 
 def sign_in(c: Session, person: PersonRow) -> str:
-    """Begin a session; gives what its cookie holds, which no other sign-in has."""
+    """Begin a session; returns its unique cookie value."""
     c.execute(delete(SessionRow).where(SessionRow.seen_at < now() - LONGEST))
     session = secrets.token_hex(_SESSION_BYTES)
     c.add(SessionRow(hash=digest_of(session), person_key=person.key, link=person.link_hash))
@@ -130,26 +130,26 @@ def sign_in(c: Session, person: PersonRow) -> str:
 
 
 def sign_out(c: Session, session: str) -> None:
-    """End a session, wherever its cookie is."""
+    """End a session on all devices with its cookie."""
     c.execute(delete(SessionRow).where(SessionRow.hash == digest_of(session)))
 
 
 def note_session(c: Session, session: str) -> None:
-    """Note that a session is in use."""
+    """Record the use of a session."""
     mine = update(SessionRow).where(SessionRow.hash == digest_of(session))
     c.execute(mine.values(seen_at=now()))
 
 
 def digest_of(secret: str) -> str:
-    """What the store holds of a token or a session, neither of which can be derived from it."""
+    """The stored hash of a token or session."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
 def sync_people(c: Session, study_id: str, role: Role, declared: Iterable[Declared]) -> None:
-    """Take the people of the study file over; whoever was erased is not added again.
+    """Synchronize with the people of the study file; erased people are not added again.
 
-    An organizer whom the file no longer names goes, with their link, unless they were added
-    midway; where it names nobody there is one, `DEFAULT`.
+    Organizers no longer in the file are removed with their links, unless added later; without any,
+    there is `DEFAULT`.
     """
     rows = {one.id: (one.name, getattr(one, "experience", None)) for one in declared}
     if role == "organizer" and not rows:
@@ -176,20 +176,20 @@ def sync_people(c: Session, study_id: str, role: Role, declared: Iterable[Declar
 
 
 def people_declared(spec: JudgedSpec, role: Role) -> Sequence[Declared]:
-    """The people of a role whom the study file names."""
+    """The people of a role in the study file."""
     if role == "subject":
         return spec.solving.people if spec.solving else ()
     return spec.judges if role == "judge" else spec.organizers
 
 
 def sync_everybody(c: Session, spec: JudgedSpec) -> None:
-    """Take everybody of the study file over."""
+    """Synchronize all roles with the study file."""
     for role in ROLES:
         sync_people(c, spec.id, role, people_declared(spec, role))
 
 
 def refuse_taken(spec: JudgedSpec, role: Role, person_id: str, name: str) -> None:
-    """Refuse a subject who is a judge or a solver, and a judge who would judge their own work."""
+    """Refuse a subject who is a judge or a solver, and a judge of their own work."""
     if role == "subject" and person_id in spec.taken_ids:
         raise QuemError(f"{person_id} is a judge or another solver; choose another ID")
     if role == "judge":
@@ -211,7 +211,7 @@ def add_person(
     name: str = "",
     experience: float | None = None,
 ) -> PersonRow:
-    """Add a person midway."""
+    """Add a person to a running session."""
     if trouble := _id_trouble(role, person_id):
         raise QuemError(trouble)
     if any(person.id == person_id for person in people_of(c, study_id, role)):
@@ -232,13 +232,13 @@ def _id_trouble(role: Role, person_id: str) -> str:
 
 
 def issue_link(c: Session, person: PersonRow, actor: str) -> str:
-    """Make a person's link, in place of an earlier one; gives its token, which is stored hashed."""
+    """Create a person's link, replacing an earlier one; returns its token, stored as a hash."""
     (token,) = issue_links(c, [person], actor)
     return token
 
 
 def issue_links(c: Session, people: Sequence[PersonRow], actor: str) -> list[str]:
-    """Make links of many people at once; gives their tokens, as `issue_link`."""
+    """Create links of many people at once; returns their tokens, as `issue_link`."""
     for person in people:
         _refuse_erased(person)
     if not people:
@@ -248,19 +248,19 @@ def issue_links(c: Session, people: Sequence[PersonRow], actor: str) -> list[str
         {"held": one.key, "link_hash": digest_of(token), "linked_at": now(), "revoked_at": None}
         for one, token in zip(people, tokens, strict=True)
     ]
-    # The rows at hand stay as they were, so that `withdraw_link` can take a link back.
+    # The loaded rows are not refreshed, so that `withdraw_link` can restore a link.
     c.connection().execute(update(PersonRow).where(PersonRow.key == bindparam("held")), rows)
     states = {one: status_of(c, one).state for one in {person.study_id for person in people}}
     for person in people:
-        # Whether judges ranked when a link of theirs was replaced belongs to the results.
+        # Replacing a judge's link during judging is part of the results.
         state = {"state": states[person.study_id]} if person.role == "judge" else {}
         _log(c, person, actor, "link-replaced" if person.linked_at else "link-made", **state)
     return tokens
 
 
 def withdraw_link(c: Session, person: PersonRow, token: str, actor: str) -> None:
-    """Take back a new link that was never sent: the one that the person had holds again."""
-    # Meanwhile somebody may have replaced or revoked it.
+    """Withdraw a new link that was never sent, and restore the previous one."""
+    # It may have been replaced or revoked meanwhile.
     is_new = PersonRow.link_hash == digest_of(token)
     former = {name: getattr(person, name) for name in ("link_hash", "linked_at", "revoked_at")}
     mine = update(PersonRow).where(PersonRow.key == person.key, is_new)
@@ -269,34 +269,34 @@ def withdraw_link(c: Session, person: PersonRow, token: str, actor: str) -> None
 
 
 def revoke_link(c: Session, person: PersonRow, actor: str) -> None:
-    """End a person's link on every device; what they did stays."""
+    """Revoke a person's link on every device; their work stays."""
     _set(c, person, link_hash=None, revoked_at=now())
     _log(c, person, actor, "link-revoked")
 
 
 def consent(c: Session, person: PersonRow) -> None:
-    """Note that a person takes part."""
+    """Record consent."""
     if person.consented_at is None:
         _set(c, person, consented_at=now(), declined_at=None)
         _log(c, person, person.role, "consented")
 
 
 def decline(c: Session, person: PersonRow) -> None:
-    """Note that a person would rather not take part; one who has agreed is left as they are."""
+    """Record refusal; earlier consent stays."""
     if person.consented_at is None and person.declined_at is None:
         _set(c, person, declined_at=now())
         _log(c, person, person.role, "declined")
 
 
 def finish(c: Session, person: PersonRow) -> None:
-    """Note that a person is done with everything."""
+    """Record completion of everything."""
     if person.finished_at is None:
         _set(c, person, finished_at=now())
         _log(c, person, person.role, "finished")
 
 
 def note_replies(c: Session, person: PersonRow, replies: Mapping[str, str]) -> None:
-    """Keep what a person replied while they solve, by question."""
+    """Keep a person's replies during solving, by question."""
     answers = _locked_answers(c, person)
     _set(c, person, answers={**answers, "replies": answers.get("replies", {}) | dict(replies)})
 
@@ -308,9 +308,9 @@ def answer_closing(
     written: Mapping[str, str],
     asked: Container[str],
 ) -> None:
-    """Keep what a person answered at the end of judging, instead of what they answered before.
+    """Replace a person's answers at the end of judging.
 
-    Answers to questions that are not asked any more stay.
+    Answers to removed questions stay.
     """
     before = _locked_answers(c, person)
     closing = {
@@ -328,18 +328,18 @@ def _locked_answers(c: Session, person: PersonRow) -> dict[str, dict[str, str]]:
 
 
 def reply_after(question: str, problem: str) -> str:
-    """What the reply to a question after a problem is stored under."""
+    """The key of the reply to a question after a problem."""
     return f"{question} {problem}"
 
 
 def minutes_left(problem: str) -> str:
-    """What is stored under: how many more minutes somebody needs who skips a problem."""
+    """The key of the minutes that a person would need for a skipped problem."""
     return f"minutes left for {problem}"
 
 
 def withdraw(c: Session, person: PersonRow) -> list[tuple[str, str]]:
-    """Delete what a person wrote, at their wish; gives the files to be deleted."""
-    # Who saves waits, and then sees it.
+    """Delete a person's texts at their wish; returns the files to delete."""
+    # Concurrent saves wait, and then see it.
     c.execute(select(PersonRow.key).where(PersonRow.key == person.key).with_for_update())
     _set(c, person, withdrawn_at=now(), answers={})
     _log(c, person, person.role, "withdrawn")
@@ -347,9 +347,9 @@ def withdraw(c: Session, person: PersonRow) -> list[tuple[str, str]]:
 
 
 def erase(c: Session, person: PersonRow, actor: str) -> tuple[str, list[tuple[str, str]]]:
-    """Erase who a person is and what they wrote: ranks and times stay, under a pseudonym.
+    """Erase a person's identity and texts: ranks and times stay, under a pseudonym.
 
-    Gives the pseudonym, and the files to be deleted.
+    Returns the pseudonym, and the files to delete.
     """
     _refuse_erased(person)
     taken = set(c.scalars(select(PersonRow.id).where(PersonRow.study_id == person.study_id)))
@@ -364,7 +364,7 @@ def erase(c: Session, person: PersonRow, actor: str) -> tuple[str, list[tuple[st
 
 
 def _delete_words(c: Session, person: PersonRow) -> list[tuple[str, str]]:
-    """Delete a person's words, which is the one case in which saved revisions change."""
+    """Delete a person's free text, the only case in which saved revisions change."""
     forget_letters(c, person.key)
     tasks = select(TaskRow.key).where(TaskRow.person_key == person.key)
     for revision in c.scalars(select(RevisionRow).where(RevisionRow.task_key.in_(tasks))):
@@ -381,12 +381,12 @@ def _delete_words(c: Session, person: PersonRow) -> list[tuple[str, str]]:
 
 
 def visited_recently(person: PersonRow) -> bool:
-    """Whether a person's last visit needs no new note yet."""
+    """Whether a person's last visit was recorded recently."""
     return person.seen_at is not None and (now() - person.seen_at).total_seconds() < _SEEN_SECONDS
 
 
 def record_visit(c: Session, person: PersonRow) -> None:
-    """Note that a person is here."""
+    """Record a visit."""
     _set(c, person, seen_at=now())
 
 
@@ -395,7 +395,7 @@ def _set(c: Session, person: PersonRow, **values: object) -> None:
 
 
 def _log(c: Session, person: PersonRow, actor: str, what: str, **detail: Any) -> None:  # noqa: ANN401  JSON holds anything
-    """Log what happened to a person. Organizers can go, so the log holds their ids instead."""
+    """Log an event of a person. Organizers can be removed, so the log holds their ids instead."""
     if person.role == "organizer":
         record(c, person.study_id, actor, what, whom=person.id, **detail)
     else:

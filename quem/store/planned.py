@@ -1,4 +1,4 @@
-"""What every judge of a study is given: groups of solutions, or blocks of them."""
+"""The judging plan of a study: groups of solutions, or blocks of them."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _WHAT = "problems-drawn"
 
 @dataclass(frozen=True)
 class ProblemDraw:
-    """Which problems experts rank."""
+    """The draw of the problems that experts rank."""
 
     digest: str  # of the solutions and the study's nonce; see `quem.studyfile.draw`
-    problems: tuple[str, ...]  # sorted by lot
-    solvers: tuple[str, ...]  # whose solutions they were drawn from
-    drawn_at: str = ""  # when ballots of them were first dealt, in UTC; empty where none is
+    problems: tuple[str, ...]  # in drawn order
+    solvers: tuple[str, ...]  # solvers of the solutions in the digest
+    drawn_at: str = ""  # time of the first assignment, in UTC; empty before
 
 
 def draw_of(spec: JudgedSpec, solutions: Solutions) -> ProblemDraw | None:
-    """Draw the problems that experts rank, from the solutions as they are now."""
+    """Draw the problems for experts from the current solutions."""
     if spec.machine is None or spec.machine.experts_on is None:
         return None
     practice = (spec.judging.practice, spec.solving.practice if spec.solving else "")
@@ -55,13 +55,13 @@ def draw_of(spec: JudgedSpec, solutions: Solutions) -> ProblemDraw | None:
 
 
 def record_draw(c: Session, study_id: str, draw: ProblemDraw) -> None:
-    """Note which problems judges are given; it holds from then on, whatever changes."""
+    """Record the draw of problems, which is final."""
     names = {"problems": list(draw.problems), "solvers": list(draw.solvers)}
     note_once(c, study_id, "server", _WHAT, digest=draw.digest, **names)
 
 
 def recorded_draw(c: Session, study_id: str) -> ProblemDraw | None:
-    """Give the draw that judges were dealt by; None where nobody was."""
+    """The recorded draw; None before judges had tasks."""
     mine = EventRow.study_id == study_id, EventRow.what == _WHAT
     event = c.scalars(select(EventRow).where(*mine).order_by(EventRow.key).limit(1)).one_or_none()
     if event is None:
@@ -74,7 +74,7 @@ def recorded_draw(c: Session, study_id: str) -> ProblemDraw | None:
 
 @dataclass(frozen=True)
 class Group:
-    """What is shown together: the solutions of one problem, or a block of them."""
+    """Solutions shown together: those of one problem, or a block of them."""
 
     problem: str
     solvers: tuple[str, ...]
@@ -83,19 +83,19 @@ class Group:
 
 @dataclass(frozen=True)
 class JudgingPlan:
-    """What every judge of a study is given."""
+    """The judging plan of a study."""
 
     groups: tuple[Group, ...]
     practice: Group | None = None
-    repeat: int = 0  # how many groups or blocks are shown again at the end
-    # The most solutions in one list; larger groups are dealt in blocks.
+    repeat: int = 0  # number of groups or blocks repeated at the end
+    # Greatest length of a list; larger groups are divided into blocks.
     block_size: int | None = None
-    # By which problems were drawn, where machine judges rank the others.
+    # The draw of problems, if machine judges rank the others.
     draw: ProblemDraw | None = None
 
     @property
     def parts(self) -> tuple[Group, ...]:
-        """The groups, those that are dealt in blocks once for each block; all with all solvers."""
+        """The groups, blocked ones once per block; all with all solvers."""
         return tuple(
             replace(group, block=block)
             for group in self.groups
@@ -104,12 +104,12 @@ class JudgingPlan:
 
     @property
     def everything(self) -> tuple[Group, ...]:
-        """The groups, with that for practice."""
+        """The groups, including practice."""
         return (*self.groups, *([self.practice] if self.practice else []))
 
     @property
     def total(self) -> int:
-        """How many tasks there are for each judge, without practice."""
+        """The number of tasks per judge, without practice."""
         return len(self.parts) + self.repeat
 
     def sizes(self, group: Group) -> list[int]:
@@ -118,7 +118,7 @@ class JudgingPlan:
         return block_sizes(size, self.block_size or max(size, 2))
 
     def deal(self, group: Group, met: PairCounts, rng: Random) -> list[Group]:
-        """A group as one judge is to have it: whole, or in blocks."""
+        """A group for one judge: whole, or in blocks."""
         if self.block_size is None or len(self.sizes(group)) == 1:
             return [group]
         blocks = deal_blocks(group.solvers, self.block_size, met, rng)
@@ -129,7 +129,7 @@ class JudgingPlan:
         return {group.problem: group for group in self.groups}
 
     def find(self, task: TaskRow) -> Group | None:
-        """The group of a task, or None where the study has it no more."""
+        """The group of a task, or None if the study no longer has it."""
         if task.practice:
             same = self.practice and self.practice.problem == task.problem
             return self.practice if same else None

@@ -1,4 +1,4 @@
-"""What organizers decided about solutions, in the activity log and so in archives."""
+"""Organizers' decisions about solutions, in the activity log and so in archives."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COUNTS = ("of", "reviewed", "replaced", "kept", "open")
 
 @dataclass(frozen=True)
 class Guess:
-    """Who a judge thought made a solution."""
+    """A judge's guess of a solution's author."""
 
     judge: str
     problem: str
@@ -36,11 +36,11 @@ class Guess:
 
 @dataclass(frozen=True)
 class RecordedBlinding:
-    """How far the review was at the first ranking, what judges guessed, and what they read."""
+    """The review at the first ranking, judges' guesses, and the texts they read."""
 
-    of: int  # solutions that judges were shown
+    of: int  # number of solutions shown to judges
     reviewed: int = 0
-    # Words by what was decided about them.
+    # Words by decision.
     replaced: int = 0
     kept: int = 0
     open: int = 0
@@ -50,7 +50,7 @@ class RecordedBlinding:
 
 
 def recorded_blinding(c: Session, study_id: str, shown: int) -> RecordedBlinding:
-    """Read what is recorded of a study; `shown` is the number of solutions that judges got."""
+    """The recorded blinding of a study; `shown` is the number of solutions shown to judges."""
     rows = c.execute(
         select(EventRow.what, EventRow.detail, PersonRow.id)
         .join(PersonRow, PersonRow.key == EventRow.person_key, isouter=True)
@@ -73,12 +73,12 @@ _CHOICES = {"redact": "replaced", "accept": "kept"}
 _OPEN = "open"
 _DECIDED, _REVIEWED, _FROZEN = "word-decided", "solution-reviewed", "blinding-frozen"
 _Place = tuple[str, str, str]
-# An answer to the question whether a solution that changed after it was judged is the same.
+# The answer to whether a solution that changed after it was judged is the same.
 _SAME, _NEW = "solution-same", "solution-new"
 
 
 def note_decisions(c: Session, study_id: str, actor: str, decided: Iterable[Reviewed]) -> None:
-    """Log each decision that is not in the log yet, and each that is and was undone since."""
+    """Log new decisions, and those that were made again after being undone."""
     now = {(one.problem, one.solver, plain(one.words)): one for one in decided}
     logged = _logged(c, study_id)
     changed: defaultdict[tuple[str, str], list[tuple[str, str]]] = defaultdict(list)
@@ -93,7 +93,7 @@ def note_decisions(c: Session, study_id: str, actor: str, decided: Iterable[Revi
 
 
 def note_reviewed(c: Session, study_id: str, actor: str, place: _Place, guess: str = "") -> None:
-    """Log that an organizer looked through a solution: its problem, its solver, and its digest."""
+    """Log an organizer's review of a solution: its problem, solver, and digest."""
     problem, solver, digest = place
     detail = {"solver": solver, "problem": problem, "digest": digest}
     detail |= {"guess": guess} if guess else {}
@@ -101,7 +101,7 @@ def note_reviewed(c: Session, study_id: str, actor: str, place: _Place, guess: s
 
 
 def reviewed_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str]]:
-    """The digests of what organizers looked through, by problem and solver."""
+    """The digests of reviewed solutions, by problem and solver."""
     digests: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for _, detail in _details(c, study_id, _REVIEWED):
         digests[detail["problem"], detail["solver"]].add(detail["digest"])
@@ -109,13 +109,13 @@ def reviewed_digests(c: Session, study_id: str) -> dict[tuple[str, str], set[str
 
 
 def is_reviewed(solution: Solution, seen: Mapping[tuple[str, str], Collection[str]]) -> bool:
-    """Whether an organizer looked through what judges receive of a solution now."""
+    """Whether the current content of a solution was reviewed."""
     digests = seen.get((solution.problem, solution.solver), ())
     return any(is_unchanged(solution, digest) for digest in digests)
 
 
 def count_unreviewed(c: Session, study_id: str, solutions: Solutions) -> int:
-    """The solutions that nobody looked through; none since the first ranking."""
+    """The number of unreviewed solutions; 0 after the first ranking."""
     if is_frozen(c, study_id):
         return 0
     seen = reviewed_digests(c, study_id)
@@ -124,31 +124,31 @@ def count_unreviewed(c: Session, study_id: str, solutions: Solutions) -> int:
 
 
 def is_frozen(c: Session, study_id: str) -> bool:
-    """Whether how far the review was is kept, since the first ranking."""
+    """Whether the review is frozen, since the first ranking."""
     return bool(_details(c, study_id, _FROZEN))
 
 
 def frozen_look(c: Session, study_id: str) -> bool | None:
-    """Say whether texts had the same look at the first ranking; None before it."""
+    """Whether texts had the uniform look at the first ranking; None before it."""
     frozen = _details(c, study_id, _FROZEN)
     return bool(frozen[0][1].get("same_look")) if frozen else None
 
 
 def freeze_review(c: Session, study_id: str, facts: dict[str, int]) -> None:
-    """Keep how far the review was when the first ranking was saved, once."""
+    """Freeze the state of the review at the first ranking, once."""
     if not is_frozen(c, study_id):
         record(c, study_id, "server", _FROZEN, **facts)
 
 
 def answer_change(c: Session, study_id: str, actor: str, place: _Place, *, is_same: bool) -> None:
-    """Log whether a changed solution is the same: problem, solver, and digest of what it is now."""
+    """Log whether a changed solution is the same: problem, solver, and current digest."""
     problem, solver, digest = place
     what = _SAME if is_same else _NEW
     record(c, study_id, actor, what, where=problem, solver=solver, sha256=digest)
 
 
 def answered_changes(c: Session, study_id: str) -> dict[_Place, bool]:
-    """The answers to `answer_change` that hold, by problem, solver, and digest."""
+    """The valid answers of `answer_change`, by problem, solver, and digest."""
     rows = _details(c, study_id, _SAME, _NEW)
     return {(d["where"], d["solver"], d["sha256"]): what == _SAME for what, d in rows}
 
@@ -161,7 +161,7 @@ def _details(c: Session, study_id: str, *names: str) -> list[tuple[str, dict[str
 
 
 def _logged(c: Session, study_id: str) -> dict[_Place, tuple[str, str]]:
-    """What holds as far as the log says: choice and words, by place."""
+    """The current decisions by the log: choice and words, by place."""
     held: dict[_Place, tuple[str, str]] = {}
     for _, detail in _details(c, study_id, _DECIDED):
         for problem, solver in detail["solutions"]:

@@ -1,4 +1,4 @@
-"""Subjects at work: a problem begins, continues, and ends when its time is over."""
+"""Solving: starting, continuing, and ending a subject's task."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def open_task(c: Session, person: PersonRow, public_id: str) -> TaskRow:
 def start_task(
     c: Session, person: PersonRow, public_id: str, client: str, limit: float | None
 ) -> TaskRow:
-    """Start the clock of a task, whose statement is shown from now on."""
+    """Start the clock of a task and show its statement."""
     task = open_task(c, person, public_id)
     if task.opened_at is None:
         task.opened_at, task.limit_seconds = now(), limit
@@ -67,7 +67,7 @@ def settle(c: Session, task: TaskRow) -> TaskRow:
     task = task_of(c, task.person_key, task.public_id, lock=True)
     if not task.ended:
         clock.tick(task, "timeout")
-        # What the server makes of it is nobody's change.
+        # The server's own revision has no client.
         change = Change(task.revision, "server", task.head, "", last_answer(c, task), "timeout")
         append(c, task, change)
     return task

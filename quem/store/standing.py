@@ -1,4 +1,4 @@
-"""How far all judges are, counted by the database: as many statements for ten as for 10,000."""
+"""Progress of all judges, counted by the database: as many statements for ten as for 10,000."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class JudgeProgress:
-    """How far a judge is."""
+    """A judge's progress."""
 
     judge: PersonRow
     tasks: tuple[TaskRow, ...]  # without layouts; empty until their first visit
 
     @property
     def submitted(self) -> int:
-        """How many tasks they submitted, without practice."""
+        """The number of submitted tasks, without practice."""
         return sum(task.is_submitted for task in self.tasks if not task.practice)
 
     @property
     def seconds(self) -> float:
-        """Their working time."""
+        """Their active time."""
         return sum(task.seconds for task in self.tasks)
 
 
@@ -52,7 +52,7 @@ def progress_of(c: Session, judges: Iterable[PersonRow], plan: JudgingPlan) -> l
 
 
 def minutes_a_solution(c: Session, study_id: str) -> float | None:
-    """How long judges took to place one solution, in the mean over all they placed."""
+    """The mean time of judges per placed solution, in minutes."""
     last = and_(RevisionRow.task_key == TaskRow.key, RevisionRow.number == TaskRow.submitted)
     rows = c.execute(
         select(TaskRow.seconds, RevisionRow.state)
@@ -68,7 +68,7 @@ def minutes_a_solution(c: Session, study_id: str) -> float | None:
 
 
 JudgeStatus = Literal["erased", "declined", "done", "active", "unopened", "revoked", "unlinked"]
-# Whom the study waits for.
+# Judges with unfinished tasks.
 WAITED_FOR: tuple[JudgeStatus, ...] = ("active", "unopened", "revoked", "unlinked")
 
 _DONE = and_(TaskRow.submitted.is_not(None), TaskRow.submitted == TaskRow.head)
@@ -78,30 +78,30 @@ _REAL = TaskRow.practice.is_(False)
 
 @dataclass(frozen=True)
 class JudgeStanding:
-    """How far a judge is."""
+    """A judge's progress."""
 
     judge: PersonRow
-    # How many tasks they submitted, and how many they started, without practice
+    # Numbers of submitted and of started tasks, without practice
     submitted: int
     started: int
-    seconds: float  # their working time
-    status: JudgeStatus  # the first of the names of `JudgeStatus` that is true of them
-    total: int  # how many tasks there are for each judge
+    seconds: float  # active time
+    status: JudgeStatus  # first matching name of `JudgeStatus`
+    total: int  # number of tasks per judge
 
     @property
     def left(self) -> int:
-        """How many tasks they have not submitted."""
+        """The number of tasks not submitted."""
         return self.total - self.submitted
 
 
 @dataclass(frozen=True)
 class StatusCount:
-    """All judges of one status together."""
+    """All judges of one status."""
 
     judges: int = 0
-    judges_started: int = 0  # how many of the judges started a task, be it practice
-    done: int = 0  # how many of them submitted all tasks
-    # Rankings; those that were started with practice
+    judges_started: int = 0  # judges who started a task, including practice
+    done: int = 0  # judges who submitted all tasks
+    # Rankings; those started including practice
     submitted: int = 0
     started: int = 0
     seconds: float = 0.0
@@ -110,43 +110,43 @@ class StatusCount:
 
 @dataclass(frozen=True)
 class TaskCount:
-    """How far all judges are with one task, repetitions left out."""
+    """The progress of all judges on one task, without repeat tasks."""
 
     started: int = 0
     done: int = 0
-    # The median time of those who submitted it; None where none was measured.
+    # The median time to submit; None without measurements.
     minutes: float | None = None
 
 
 @dataclass(frozen=True)
 class Answers:
-    """How many times judges were asked which of two solutions is better."""
+    """Counts of judges' answers to which of two solutions is better."""
 
     count: int
-    equal: int  # how many of the answers were "equally good"
+    equal: int  # number of "equally good"
 
     @property
     def share_equal(self) -> float | None:
-        """The share of "equally good"; None where nothing was asked."""
+        """The share of "equally good"; None without answers."""
         return self.equal / self.count if self.count else None
 
 
 @dataclass(frozen=True)
 class Span:
-    """Which judges of many."""
+    """A page of a list of judges."""
 
-    # The order: as they were made, or by how many tasks they submitted.
+    # The order: of creation, or by number of submitted tasks.
     by: Literal["first", "least"] = "first"
-    text: str = ""  # what their id or name contains
-    # Rankings submitted and key of the judge after whom it begins.
+    text: str = ""  # substring of id or name
+    # Cursor: submitted rankings and key of the judge before the page.
     start: tuple[int, int] | None = None
-    is_back: bool = False  # whether it ends before that judge instead
+    is_back: bool = False  # whether the page ends before that judge instead
 
 
 def counts_by_status(
     c: Session, study_id: str, plan: JudgingPlan
 ) -> dict[JudgeStatus, StatusCount]:
-    """Count the judges of a study, and what they did, for each status."""
+    """Counts of judges and their work by status."""
     people = _people(study_id, plan)
     of = people.c
     rows = c.execute(
@@ -175,7 +175,7 @@ def judges_standing(
     status: Collection[JudgeStatus] = get_args(JudgeStatus),
     key: int | None = None,
 ) -> list[JudgeStanding]:
-    """Give some judges of a study, with how far they are."""
+    """Some judges of a study with their progress."""
     span = span or Span()
     people = _people(study_id, plan)
     of = people.c
@@ -201,13 +201,13 @@ def judges_standing(
 def task_counts(
     c: Session, study_id: str, plan: JudgingPlan
 ) -> dict[tuple[str, int, bool], TaskCount]:
-    """Count started and submitted rankings by problem, block, and whether it is for practice."""
+    """Started and submitted rankings by problem, block, and whether it is for practice."""
     task = (TaskRow.problem, TaskRow.block, TaskRow.practice)
     mine = TaskRow.person_key == PersonRow.key, PersonRow.of(study_id, "judge")
     these = *mine, TaskRow.occasion == 1, _is_planned(plan)
     counts = c.execute(select(*task, _count(_STARTED), _count(_DONE)).where(*these).group_by(*task))
     found = {(row[0], row[1], bool(row[2])): TaskCount(row[3], row[4]) for row in counts.all()}
-    # No function for medians is in both databases.
+    # There is no median function common to both databases.
     place = func.row_number().over(partition_by=task, order_by=TaskRow.seconds)
     timed = (
         select(*task, TaskRow.seconds, place.label("place"))
@@ -225,9 +225,9 @@ def task_counts(
 
 
 def share_of_answers(c: Session, study_id: str) -> Answers:
-    """Count what all judges of a study answered so far, which reveals no rank."""
+    """Counts of all judges' answers so far, which reveal no rank."""
     newest = (RevisionRow.task_key == TaskRow.key) & (RevisionRow.number == TaskRow.head)
-    # A quote within a text has a backslash before it, so that this is only found as a key.
+    # A quote within a text is escaped, so this matches only a key.
     verdict = '"verdict":'
     asked = func.replace(cast(RevisionRow.state["comparisons"], String), " ", "")
     found = (
@@ -244,7 +244,7 @@ def share_of_answers(c: Session, study_id: str) -> Answers:
 
 
 def _occurrences(column: ColumnElement[str], text: str) -> ColumnElement[int]:
-    """How often a text occurs in a column."""
+    """The number of occurrences of a text in a column."""
     without = func.length(func.replace(column, text, ""))
     return (func.length(column) - without) // len(text)
 
@@ -254,11 +254,11 @@ def _count(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 
 def _is_planned(plan: JudgingPlan) -> ColumnElement[bool]:
-    """Whether the study still has what a ballot is of, as `JudgingPlan.find` says."""
+    """Whether the study still has a ballot's group, as in `JudgingPlan.find`."""
     practice = plan.practice.problem if plan.practice else None
     groups: ColumnElement[bool] = TaskRow.problem.in_([group.problem for group in plan.groups])
     if plan.block_size is not None:
-        # Of a block whose solvers are all gone nothing is left to be ranked.
+        # A block without remaining solvers has nothing to rank.
         listed = cast(TaskRow.solvers, String)
         groups = or_(
             *(
@@ -279,7 +279,7 @@ def _is_planned(plan: JudgingPlan) -> ColumnElement[bool]:
 
 
 def _people(study_id: str, plan: JudgingPlan) -> Subquery:
-    """A row for each judge: the columns of `PersonRow`, what they did, and their status."""
+    """A row per judge: the columns of `PersonRow`, work, and status."""
     work = (
         select(
             TaskRow.person_key,

@@ -1,7 +1,6 @@
-"""What a task has at one time: a judge's ranking with all that is said besides, or an answer.
+"""The state of a task at one time: a judge's ranking with all answers, or a subject's answer.
 
-The fields of `State` are the one place that names them: pages, store, archive, exports, and the
-dashboard follow from it.
+Only `State` declares the fields: pages, store, archive, exports, and the dashboard derive from it.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ LONGEST_ANSWER = 1000
 
 
 class InvalidStateError(ValueError):
-    """What was sent is not a state of the task; the message says why."""
+    """The data are not a valid state of the task; the message says why."""
 
 
 def labels(size: int) -> list[str]:
-    """Name solutions: A, B, ..., Z, AA, AB, ..."""
+    """Labels of solutions: A, B, ..., Z, AA, AB, ..."""
     names = (map("".join, product(ascii_uppercase, repeat=length)) for length in count(1))
     return list(islice(chain.from_iterable(names), size))
 
@@ -51,16 +50,16 @@ _CLOSED = ConfigDict(extra="forbid")
 
 @dataclass(frozen=True)
 class Comparison:
-    """A judge's answer to which of two solutions is better, by which one of them got its place."""
+    """A judge's answer to which of two solutions is better, used to place one of them."""
 
     __pydantic_config__ = _CLOSED
 
-    # The solution that was to be placed, and the one that had a place
+    # The solution to place, and the placed one
     new: str
     other: str
-    verdict: Verdict  # of `new` against `other`
-    side: Side  # where `new` stood
-    seconds: Seconds  # how long the two were in view until the answer
+    verdict: Verdict  # of `new` over `other`
+    side: Side  # side of `new`
+    seconds: Seconds  # time in view until the answer
 
     @property
     def solutions(self) -> tuple[str, str]:
@@ -79,8 +78,8 @@ _Written = Annotated[
     Limit(max_length=MOST_QUESTIONS),
 ]
 _COMPARED = ", ".join(sorted(one.name for one in fields(Comparison)))
-# What a field of each kind must be. "answers" and "answer texts" hold, by question of the study
-# file, what was answered by solution; under the empty name on the task.
+# Types of fields. "answers" and "answer texts" hold answers by question of the study file and by
+# solution; those on the task have an empty name.
 _MUST = {
     "groups": "must be a list of tie groups, none of them empty",
     "solutions": "must be a list of solutions",
@@ -99,33 +98,33 @@ class Field:
 
     name: str
     kind: str
-    label: str = ""  # what the dashboard calls it; empty for what it does not show
+    label: str = ""  # on the dashboard; empty if not shown there
     choices: tuple[str, ...] = ()
 
     @property
     def must(self) -> str:
-        """What it has to be, for whoever sent something else."""
+        """The expected type, for error messages."""
         choices = f" out of {', '.join(self.choices)}" if self.choices else ""
         return f"{self.name} {_MUST[self.kind]}{choices}"
 
     def cell(self, state: State, solution: str) -> str:
-        """The value for a solution as a table shows it: a mark is 1."""
+        """The value for a solution in a table; a mark is 1."""
         value = getattr(state, self.name)
         if self.kind == "solutions":
             return "1" if solution in value else ""
         return str(value.get(solution, "") if self.is_per_solution else value)
 
     def renamed(self, state: State, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of the kind
-        """Its value under other names of solutions; those that have none are left out."""
+        """The value with renamed solutions; those without a name are dropped."""
         value = getattr(state, self.name)
         if not self.is_of_questions:
             return _renamed(value, names)
-        # What is said of the task has no solution's name.
+        # Fields on the task have no names of solutions.
         by_question = {id_: _renamed(given, {**names, "": ""}) for id_, given in value.items()}
         return {id_: given for id_, given in by_question.items() if given}
 
     def solutions(self, state: State) -> list[str]:
-        """The solutions that it says something of, where it is not on the task."""
+        """The solutions in the value of a field that is not on the task."""
         value = getattr(state, self.name)
         if self.kind == "comparisons":
             return list(chain.from_iterable(entry.solutions for entry in value))
@@ -135,7 +134,7 @@ class Field:
 
     @property
     def is_words(self) -> bool:
-        """Whether the judge wrote it, so that it goes when personal data is erased."""
+        """Whether it is free text, which is deleted when personal data is erased."""
         return self.kind in ("text", "texts", "answer texts")
 
     @property
@@ -145,17 +144,17 @@ class Field:
 
     @property
     def is_per_solution(self) -> bool:
-        """Whether it says something of solutions, not of the task."""
+        """Whether it is about solutions, not the task."""
         return self.kind != "text"
 
     @property
     def has_cells(self) -> bool:
-        """Whether a table with a row for each solution has a column of it."""
+        """Whether it is a column of a table with one row per solution."""
         return not self.is_words and self.kind not in ("comparisons", "answers")
 
 
 def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of any kind of field
-    """What is left of a value, or nothing where no solution of it has a name."""
+    """A renamed value, or nothing if none of its solutions has a name."""
     match value:
         case tuple():
             entries = (names.get(e) if isinstance(e, str) else _renamed(e, names) for e in value)
@@ -171,7 +170,7 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401  of a
 
 @dataclass(frozen=True)
 class State:
-    """One judge's ranking of one block, at one time."""
+    """A judge's ranking of one block at one time."""
 
     __pydantic_config__ = _CLOSED
 
@@ -190,18 +189,18 @@ class State:
     )
     # On the task.
     comment: _OneComment = field(default="", metadata={"kind": "text", "label": "comment"})
-    # In the order in which they were made.
+    # In order of creation.
     comparisons: _Comparisons = field(default=(), metadata={"kind": "comparisons"})
-    # How solutions got their places.
+    # The way in which solutions were placed.
     placed_by: dict[str, Means] = field(
         default_factory=dict, metadata={"kind": "choices", "choices": get_args(Means)}
     )
-    # How sure the judge is of places.
+    # The judge's confidence in places.
     sure: dict[str, Sureness] = field(
         default_factory=dict,
         metadata={"kind": "choices", "label": "how sure", "choices": get_args(Sureness)},
     )
-    # What was chosen and what was written in answer to the study file's own questions.
+    # Chosen and written answers to the study file's own questions.
     answers: _Answers = field(default_factory=dict, metadata={"kind": "answers"})
     written: _Written = field(default_factory=dict, metadata={"kind": "answer texts"})
 
@@ -209,9 +208,9 @@ class State:
 
     @classmethod
     def parse(cls, data: object, block: Iterable[str]) -> State:
-        """Read a state as it is sent and stored.
+        """Parse a state as sent or stored.
 
-        Fields that it lacks have their defaults.
+        Missing fields have their defaults.
         """
         state = _read(data)
         _check(state, set(block))
@@ -219,24 +218,24 @@ class State:
 
     @classmethod
     def stored(cls, data: Mapping[str, Any]) -> State:
-        """Read a state that was checked when it was saved."""
+        """Parse a stored state without validation."""
         try:
             return _read(data)
         except InvalidStateError as error:
             raise QuemError(f"a ranking in the database cannot be read: {error}") from None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, as `parse` takes it."""
+        """Plain data for `parse`."""
         data: dict[str, Any] = _STATE.dump_python(self, mode="json")
         return data
 
     def renamed(self, names: Mapping[str, str], new: Iterable[str] = ()) -> State:
-        """Call the solutions by other names, such as solvers by labels."""
+        """The state with other names of solutions, such as solvers for labels."""
         values = {one.name: one.renamed(self, names) for one in FIELDS}
         return State(**{**values, "tray": (*values["tray"], *new)})
 
     def ranks(self) -> dict[str, int | None]:
-        """Each solution's rank, 1 for the worst; None where it could not be judged."""
+        """Each solution's rank, 1 for the worst; None if it could not be judged."""
         count = len(self.ranked)
         placed: dict[str, int | None] = {
             name: count - place for place, group in enumerate(self.ranked) for name in group
@@ -245,9 +244,9 @@ class State:
 
 
 _STATE, _SECONDS = TypeAdapter(State), TypeAdapter(Seconds)
-# Each field of `State`, in its order.
+# The fields of `State` in order.
 FIELDS = tuple(Field(one.name, **one.metadata) for one in fields(State))
-# What a judge says besides the order.
+# A judge's input besides the order.
 QUESTIONS = tuple(one for one in FIELDS if one.name not in State.PLACES)
 
 
@@ -264,7 +263,7 @@ def _read(data: object) -> State:
 
 
 def seconds_of(value: object) -> float | None:
-    """A number of seconds that was sent; None where it is none."""
+    """A number of seconds as sent; None if invalid."""
     try:
         return _SECONDS.validate_python(value)
     except ValidationError:
@@ -287,30 +286,30 @@ def _check(state: State, block: set[str]) -> None:
 
 
 def without_words(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a stored state what the judge wrote; reasons are kept as "not told"."""
+    """A stored state without free text; reasons become "not told"."""
     blank = {one.name: "" if one.kind == "text" else {} for one in FIELDS if one.is_words}
     return {**data, **blank, "cannot": dict.fromkeys(data["cannot"], "not told")}
 
 
 @dataclass(frozen=True)
 class AnswerState:
-    """One subject's answer to a problem, at one time."""
+    """A subject's answer to a problem at one time."""
 
     __pydantic_config__ = _CLOSED
 
     text: Text = ""
-    files: tuple[str, ...] = ()  # public ids of uploads, in the order of the solution
+    files: tuple[str, ...] = ()  # public ids of uploads, in order
 
     @classmethod
     def parse(cls, data: object) -> AnswerState:
-        """Read an answer as it is sent and stored."""
+        """Parse an answer as sent or stored."""
         try:
             return _ANSWER.validate_python(data)
         except ValidationError:
             raise InvalidStateError("an answer must be an object of text and files") from None
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data, as `parse` takes it."""
+        """Plain data for `parse`."""
         return {"text": self.text, "files": list(self.files)}
 
 

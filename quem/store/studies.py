@@ -1,4 +1,4 @@
-"""The life of a study in the store: on trial, open, paused, closed; hidden or revealed."""
+"""Study states in the store: test mode, open, paused, closed; hidden or revealed."""
 
 from __future__ import annotations
 
@@ -28,44 +28,44 @@ if TYPE_CHECKING:
 
 
 _SECRET_BYTES = 32
-# Events that go with rankings on trial.
+# Events that are deleted with test rankings.
 _OF_RANKINGS = ("maker-guessed", "makers-skipped", "blinding-frozen")
-# Each page asks this: a statement that is made once takes half the time.
+# Used by each page: prebuilt statements take half the time.
 _STUDY = select(StudyRow).where(StudyRow.id == bindparam("id"))
 
 
 def register_study(c: Session, study_id: str) -> None:
-    """Make a study known to the store, if it is not yet."""
+    """Add a study to the store if it is missing."""
     secret = secrets.token_hex(_SECRET_BYTES)
     values = {"id": study_id, "state": "trial", "secret": secret, "made_at": now()}
     c.execute(insert_new(c, StudyRow).values(**values))
 
 
 def status_of(c: Session, study_id: str) -> StudyRow:
-    """A study with its states."""
+    """The row of a study with its states."""
     return c.get_one(StudyRow, study_id)
 
 
 def solving_state(c: Session, study_id: str) -> SolvingState:
-    """Where the solving session of a study is."""
+    """The state of a study's solving session."""
     return status_of(c, study_id).solving
 
 
 def secret_of(c: Session, study_id: str) -> str:
-    """The key of the hashes that judges see."""
+    """The key of the judges' hashes."""
     return status_of(c, study_id).secret
 
 
 def _locked(c: Session, study_id: str) -> StudyRow:
-    """A study whose state is to change, which waits for whoever saves, and the other way round."""
+    """Lock a study for a change of state, excluding concurrent saves."""
     locked = _STUDY.with_for_update(key_share=True).execution_options(populate_existing=True)
     return c.scalars(locked, {"id": study_id}).one()
 
 
 def set_state(c: Session, study_id: str, state: Life, actor: str, until: str = "") -> None:
-    """Open, pause, or close a study, which is logged.
+    """Open, pause, or close a study, and log it.
 
-    A study that is opened again after it was revealed stays revealed: its rankings were seen.
+    A study that is reopened after a reveal stays revealed, since its rankings were seen.
     """
     study = _locked(c, study_id)
     before, study.state = study.state, state
@@ -78,7 +78,7 @@ def set_state(c: Session, study_id: str, state: Life, actor: str, until: str = "
 
 
 def set_solving(c: Session, study_id: str, state: SolvingState, actor: str) -> None:
-    """Open or close the solving session of a study, which is logged."""
+    """Open or close the solving session of a study, and log it."""
     study = _locked(c, study_id)
     before, study.solving = study.solving, state
     c.flush()
@@ -87,14 +87,14 @@ def set_solving(c: Session, study_id: str, state: SolvingState, actor: str) -> N
 
 
 def pause_notice(c: Session, study_id: str) -> str:
-    """Until when a paused study is paused, as its organizer said it last; may be empty."""
+    """The organizer's last notice on a paused study; may be empty."""
     mine = EventRow.study_id == study_id, EventRow.what == "paused"
     last = select(EventRow.detail).where(*mine).order_by(EventRow.key.desc()).limit(1)
     return str((c.scalar(last) or {}).get("until", ""))
 
 
 def reveal(c: Session, study_id: str, actor: str) -> None:
-    """Let the rankings be seen before the study is closed; logged each time."""
+    """Reveal rankings before the study is closed; logged each time."""
     study = _locked(c, study_id)
     study.revealed_at = study.revealed_at or now()
     c.flush()
@@ -102,7 +102,7 @@ def reveal(c: Session, study_id: str, actor: str) -> None:
 
 
 def count_ranked(c: Session, study_id: str) -> int:
-    """Count the tasks that some judge has started to rank."""
+    """The number of tasks with a started ranking."""
     started = select(func.count()).where(
         TaskRow.key.in_(_tasks(study_id, "judge")), TaskRow.head > 0
     )
@@ -110,18 +110,18 @@ def count_ranked(c: Session, study_id: str) -> int:
 
 
 def discard_trial(c: Session, study_id: str, actor: str) -> int:
-    """Throw away what was ranked on trial; gives the number of rankings."""
+    """Discard test rankings; returns their number."""
     study = _locked(c, study_id)
     if study.state != "trial":
         return 0
-    # These wait for whoever deals ballots or lays them out, before any of it is deleted.
+    # Wait for concurrent assignments and layouts before deleting.
     forget_trial(c, study_id, "judge")
     c.execute(_tasks(study_id, "judge").order_by(TaskRow.key).with_for_update())
     started = count_ranked(c, study_id)
     _delete_tasks(c, study_id, "judge")
     of_trial = EventRow.what.in_(_OF_RANKINGS)
     c.execute(delete(EventRow).where(EventRow.study_id == study_id, of_trial))
-    # Whatever was revealed is gone.
+    # All revealed rankings are gone.
     study.revealed_at = None
     c.flush()
     record(c, study_id, actor, "trial-discarded", rankings=started)
@@ -129,10 +129,9 @@ def discard_trial(c: Session, study_id: str, actor: str) -> int:
 
 
 def discard_solving_trial(c: Session, study_id: str, actor: str) -> list[UploadRow]:
-    """Throw away all that people did on trial; gives the uploads, whose bytes are to be deleted.
+    """Discard all work of subjects in test mode; returns the uploads with bytes to delete.
 
-    Replies go too, and so do consent and withdrawal: whoever tried the pages with somebody's link
-    did not answer for them.
+    This includes replies, consent, and withdrawal, which testers entered by other people's links.
     """
     if _locked(c, study_id).solving != "trial":
         return []
@@ -160,7 +159,7 @@ def _delete_tasks(c: Session, study_id: str, role: Role) -> None:
 
 
 def forget_trial(c: Session, study_id: str, role: Role) -> None:
-    """Take back what people of a role agreed to and answered on trial."""
+    """Reset consent and answers of people of a role from test mode."""
     blank = ("consented_at", "declined_at", "finished_at", "withdrawn_at", "row")
     mine = update(PersonRow).where(PersonRow.of(study_id, role))
     c.execute(mine.values(answers={}, **dict.fromkeys(blank)))

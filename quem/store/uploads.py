@@ -1,4 +1,4 @@
-"""Uploaded files: whose they are, and their bytes, named by their hash, beside the database."""
+"""Uploaded files: their owners, and their bytes beside the database, named by hash."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ MOST_OF_SUBJECT = 200_000_000
 
 
 class TooLargeError(Exception):
-    """A file has more bytes than there may be."""
+    """A file exceeds the size limit."""
 
 
 class TooMuchError(Exception):
-    """Somebody has more bytes in all than there may be."""
+    """A person's files exceed the total size limit."""
 
 
 class UploadFolder:
@@ -43,15 +43,15 @@ class UploadFolder:
         self.folder = study.with_suffix(".uploads")
 
     def path(self, sha256: str, ending: str) -> Path:
-        """Say where a file is."""
+        """The path of a file."""
         return self.folder / sha256[:2] / f"{sha256}{ending}"
 
     def receive(
         self, pieces: Iterable[bytes], most: int, owner: int, left: int
     ) -> tuple[Path, str, int]:
-        """Write what comes in to a file without a name yet.
+        """Write an upload to a temporary file.
 
-        All that comes from its owner at once may have so many bytes as they have left.
+        Concurrent uploads of a person share their remaining bytes.
         """
         self.folder.mkdir(mode=0o700, exist_ok=True)
         digest, size = hashlib.sha256(), 0
@@ -82,7 +82,7 @@ class UploadFolder:
             raise TooMuchError
 
     def keep(self, received: Path, sha256: str, ending: str) -> Path:
-        """Give a received file its name; it is on the disk then."""
+        """Name a received file by its hash, synced to disk."""
         path = self.path(sha256, ending)
         path.parent.mkdir(mode=0o700, exist_ok=True)
         received.replace(path)
@@ -91,26 +91,26 @@ class UploadFolder:
         return path
 
     def remove(self, files: Iterable[tuple[str, str]]) -> None:
-        """Delete files, each given by SHA-256 and ending."""
+        """Delete files by SHA-256 and extension."""
         for sha256, ending in files:
             self.path(sha256, ending).unlink(missing_ok=True)
 
     def clear_partial(self, before: float) -> None:
-        """Delete what a server that was killed had not yet received or checked in full."""
+        """Delete incomplete and unchecked uploads of a killed server."""
         for path in self.folder.rglob(".*.partial*"):
             with suppress(FileNotFoundError):
                 if path.stat().st_mtime < before:
                     path.unlink()
 
     def copy_to(self, target: Path) -> None:
-        """Have all files in another folder too.
+        """Copy all files to another folder.
 
-        A name says what is in a file, so what is there already is never copied again.
+        A name is the hash of its content, so existing files are not copied again.
         """
         _copy_lacking(self.folder, target)
 
     def take_back(self, source: Path) -> None:
-        """Have all files of a folder that `copy_to` made."""
+        """Restore all files of a folder that `copy_to` made."""
         _copy_lacking(source, self.folder)
 
 
@@ -124,7 +124,7 @@ def add_upload(
     ending: str,
     name: str,
 ) -> UploadRow | None:
-    """Note a file whose bytes are on the disk; None where the subject has too many bytes."""
+    """Record a file that is on disk; None if the subject exceeds the limit."""
     task = open_task(c, person, public_id)
     if task.opened_at is None:
         raise SubmittedError
@@ -140,7 +140,7 @@ def add_upload(
 
 
 def bytes_left(c: Session, person: PersonRow) -> int:
-    """How many bytes a subject may upload yet."""
+    """The number of bytes that a subject may still upload."""
     held = select(func.coalesce(func.sum(UploadRow.size), 0)).join(
         TaskRow, TaskRow.key == UploadRow.task_key
     )
@@ -148,7 +148,7 @@ def bytes_left(c: Session, person: PersonRow) -> int:
 
 
 def uploads_of(c: Session, task: TaskRow) -> list[UploadRow]:
-    """All uploads of a task, also those that are no longer part of the answer."""
+    """All uploads of a task, also those removed from the answer."""
     mine = select(UploadRow).where(UploadRow.task_key == task.key).order_by(UploadRow.key)
     return list(c.scalars(mine))
 
@@ -163,7 +163,7 @@ def _copy_lacking(source: Path, target: Path) -> None:
         try:
             os.link(path, place)
         except OSError:
-            # Another disk, or one without links.
+            # Another disk, or a file system without links.
             handle, partial = tempfile.mkstemp(prefix=".0-", suffix=".partial", dir=target)
             os.close(handle)
             shutil.copyfile(path, partial)

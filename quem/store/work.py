@@ -1,4 +1,4 @@
-"""The tasks of judges and subjects, and saving them: nothing is lost or overwritten unseen."""
+"""The tasks of judges and subjects; saves never lose or silently overwrite anything."""
 
 from __future__ import annotations
 
@@ -30,28 +30,28 @@ _SUBMITS = ("submit", "timeout")
 class Change:
     """A state that a page sends."""
 
-    base: str  # the id of the revision that it was made from
-    client: str  # the tab
-    number: int  # counts up in the tab; with `client` it distinguishes a retry from a new save
-    layout: str = ""  # the id of the layout that the page shows; subjects have none
-    state: State | AnswerState = field(default_factory=State)  # of solvers
+    base: str  # id of the base revision
+    client: str  # tab
+    number: int  # increases in the tab; with `client` it distinguishes a retry from a new save
+    layout: str = ""  # id of the page's layout; subjects have none
+    state: State | AnswerState = field(default_factory=State)  # in terms of solvers
     kind: Kind = "save"
 
 
 @dataclass(frozen=True)
 class Saved:
-    """An acknowledged revision: it is on the disk."""
+    """An acknowledged revision, which is on disk."""
 
     number: int
     revision: str  # its id
     kind: str
     at: dt.datetime
-    receipt: str = ""  # empty where nothing was submitted
+    receipt: str = ""  # empty if nothing was submitted
     is_retry: bool = field(default=False, compare=False)
 
     @property
     def is_ended(self) -> bool:
-        """Whether the task has ended with it."""
+        """Whether it ended the task."""
         return self.kind in _ENDS
 
 
@@ -64,15 +64,15 @@ class ClosedError(Exception):
 
 
 class PausedError(Exception):
-    """The study is paused, or the clock of the task."""
+    """The study, or the clock of the task, is paused."""
 
 
 class SubmittedError(Exception):
-    """The task has ended, and has to be reopened before it changes, or its time is over."""
+    """The task has ended and must be reopened before it changes, or its time is over."""
 
 
 class LayoutError(Exception):
-    """The page shows another layout than the task has now."""
+    """The page's layout is outdated."""
 
 
 class ElsewhereError(Exception):
@@ -80,22 +80,22 @@ class ElsewhereError(Exception):
 
 
 class StaleError(Exception):
-    """The task has a newer revision than the one that a change was made from."""
+    """The task has a newer revision than the change's base."""
 
     def __init__(self, task: TaskRow, state: State | AnswerState) -> None:
         self.number, self.revision, self.submitted = task.head, task.revision, task.is_complete
-        self.state: Any = state  # of a judge's task of solvers
+        self.state: Any = state  # in terms of solvers for a judge's task
         super().__init__(f"revision {task.head} is newer")
 
 
-# With the layout that holds, and the last revision without the state.
+# With the current layout, and the last revision without its state.
 LOADED = (
     joinedload(TaskRow.layout),
     joinedload(TaskRow.last).load_only(
         RevisionRow.number, RevisionRow.layout, RevisionRow.made_at, raiseload=True
     ),
 )
-# Each page asks these: a statement that is made once takes half the time.
+# Used by each page: prebuilt statements take half the time.
 _FRESH = select(TaskRow).execution_options(populate_existing=True)
 _OF_PERSON = (
     _FRESH.options(*LOADED)
@@ -105,19 +105,19 @@ _OF_PERSON = (
 _THIS = TaskRow.public_id == bindparam("gid"), TaskRow.person_key == bindparam("person")
 _ONE = _FRESH.options(*LOADED).where(*_THIS)
 _LOCKED = _FRESH.where(*_THIS).with_for_update()
-# Of columns, not of rows: the mapper would take longer than the database.
+# Columns instead of rows: the mapper would take longer than the database.
 _STUDY, _PERSON = StudyRow.__table__.c, PersonRow.__table__.c
 _LOCK_STUDY = {
     role: select(column).where(_STUDY.id == bindparam("study")).with_for_update(read=True)
     for role, column in (("judge", _STUDY.state), ("subject", _STUDY.solving))
 }
-# Notes of visits, which change nothing that is a key, need not wait.
+# Visits, which change no key, need not wait.
 _LOCK_PERSON = (
     select(_PERSON.withdrawn_at, _PERSON.erased_at)
     .where(_PERSON.key == bindparam("person"))
     .with_for_update(read=True, key_share=True)
 )
-# The last revision, and what the same change saved before.
+# The last revision, and an earlier save of the same change.
 _EARLIER = select(RevisionRow).where(
     RevisionRow.task_key == bindparam("task"),
     or_(
@@ -143,30 +143,30 @@ _DESK = (
 
 
 class Desk(NamedTuple):
-    """What one judge works on, all seen at one moment."""
+    """A judge's work in one snapshot."""
 
     judge: PersonRow
-    ballot: TaskRow | None  # None where the judge has no such task
+    ballot: TaskRow | None  # None if the judge has no such task
 
 
 def desk_of_session(c: Session, study_id: str, session: str, public_id: str) -> Desk | None:
-    """The judge whose cookie this is, and one of their tasks."""
+    """The judge of a session cookie, with one of their tasks."""
     values = {**session_values(study_id, "judge", session), "gid": public_id}
     row = c.execute(_DESK, values).unique().one_or_none()
     return Desk(*row) if row else None
 
 
 def tasks_of(c: Session, person_key: int) -> list[TaskRow]:
-    """A person's tasks, in their order."""
+    """A person's tasks in order."""
     c.flush()
     return [_whole(task) for task in c.scalars(_OF_PERSON, {"person": person_key})]
 
 
 def task_of(c: Session, person_key: int, public_id: str, *, lock: bool = False) -> TaskRow:
-    """One of a person's tasks; where it is locked, layouts and revision are loaded when needed."""
+    """A person's task; if locked, layouts and revision are loaded lazily."""
     c.flush()
     values = {"gid": public_id, "person": person_key}
-    # Not locked in one statement: PostgreSQL would join what was there before it waited.
+    # Not locked in one statement: PostgreSQL would join rows from before the wait.
     task = c.scalars(_LOCKED if lock else _ONE, values).one_or_none()
     if task is None:
         raise NotAssignedError(public_id)
@@ -174,16 +174,15 @@ def task_of(c: Session, person_key: int, public_id: str, *, lock: bool = False) 
 
 
 def _whole(task: TaskRow) -> TaskRow:
-    """Load the layout of the last revision too, which seldom is another than holds."""
+    """Load the layout of the last revision too, which rarely differs from the current one."""
     _ = task.placed
     return task
 
 
 def current_state(c: Session, task: TaskRow) -> State:
-    """A judge's last state, of solvers, as far as it fits the layout that holds now.
+    """A judge's last state, in terms of solvers, adapted to the current layout.
 
-    Solutions that are no longer there are left out of it, and new ones are in the tray; before
-    the first revision all are.
+    Removed solutions are left out, and new ones are unranked; before the first revision all are.
     """
     layout, placed = task.layout, task.placed
     if layout is None:
@@ -199,7 +198,7 @@ def current_state(c: Session, task: TaskRow) -> State:
 
 
 def last_answer(c: Session, task: TaskRow) -> AnswerState:
-    """A subject's newest draft of a task; an empty one where there is none."""
+    """A subject's newest draft of a task; empty without one."""
     if task.head == 0:
         return AnswerState()
     state = _last_state(c, task)
@@ -223,7 +222,7 @@ def save(
     seconds: float = 0.0,
     views: Mapping[str, float] | None = None,
 ) -> Saved:
-    """Append a revision, and add the working time that led to it."""
+    """Append a revision, and add its working time."""
     life = lock_session(c, person)
     task = task_of(c, person.key, public_id, lock=True)
     this = {"client": change.client, "change": change.number}
@@ -250,7 +249,7 @@ def save(
 
 
 def _require_fit(c: Session, task: TaskRow, change: Change, life: str) -> None:
-    """Refuse a change of what is not open, or was changed since."""
+    """Refuse a change of a task that is not open, or has a newer revision."""
     if life == "closed":
         raise ClosedError
     if life == "paused":
@@ -264,22 +263,22 @@ def _require_fit(c: Session, task: TaskRow, change: Change, life: str) -> None:
 
 
 def lock_session(c: Session, person: PersonRow) -> str:
-    """The state of a person's session; refuses one who has gone.
+    """Lock a person's session and return its state; refuses an erased person.
 
-    Closing the session and erasing the person wait for this transaction. Everybody locks in the
-    order study, person, task, so that nobody waits in a circle.
+    Closing the session and erasing the person wait for this transaction. The lock order is study,
+    person, task, to avoid deadlocks.
     """
     connection = c.connection()
     mine = {"study": person.study_id}
     life: str = connection.execute(_LOCK_STUDY[person.role], mine).scalar_one()
     if any(connection.execute(_LOCK_PERSON, {"person": person.key}).one()):
-        # What is saved now would bring back the words of who was just erased.
+        # A save would restore the texts of a person who was just erased.
         raise NotAssignedError
     return life
 
 
 def require_running(task: TaskRow) -> None:
-    """Refuse what comes in a pause, or when the task has ended or its time is over."""
+    """Refuse changes in a pause, or after the end of the task or its time."""
     if task.is_complete or clock.is_over(task):
         raise SubmittedError
     if task.running == "pause":
@@ -287,7 +286,7 @@ def require_running(task: TaskRow) -> None:
 
 
 def append(c: Session, task: TaskRow, change: Change) -> RevisionRow:
-    """Append a revision, whatever it was made from."""
+    """Append a revision, whatever its base."""
     revision = RevisionRow(
         task_key=task.key,
         number=task.head + 1,
@@ -299,7 +298,7 @@ def append(c: Session, task: TaskRow, change: Change) -> RevisionRow:
         change=change.number,
         made_at=now(),
     )
-    # Not by the session, which takes longer than the database.
+    # Bypasses the session, which takes longer than the database.
     c.connection().execute(_INSERT, {name: getattr(revision, name) for name in _ADDED})
     task.head, task.last = revision.number, revision
     task.ended = change.kind if change.kind in _ENDS else None
@@ -326,15 +325,15 @@ def _require_uploads(c: Session, task: TaskRow, answer: AnswerState) -> None:
 def add_seconds(
     c: Session, task: TaskRow, seconds: float, views: Mapping[str, float] | None = None
 ) -> None:
-    """Add working time of a judge's pages."""
-    # Two pages may add at the same time: what they read before is not what is there now.
+    """Add a judge's active time."""
+    # Two pages may add at the same time, so the stored value is incremented in place.
     held = c.get(TaskRow, task.key, populate_existing=True, with_for_update=True)
     if held:
         _add_times(held, seconds, views or {})
 
 
 def _add_times(task: TaskRow, seconds: float, views: Mapping[str, float]) -> None:
-    """Add working time, of which there cannot be more than time since the task was opened."""
+    """Add working time, at most the time since the task was opened."""
     if task.opened_at is None:
         return
     most = (now() - task.opened_at).total_seconds()

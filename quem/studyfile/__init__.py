@@ -1,4 +1,4 @@
-"""What a study is: YAML with positions, and one model per kind."""
+"""Study files: YAML with positions, and one model per kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where letters to judges and subjects go: the study file, or ``people.csv`` beside it."""
+"""Email addresses of judges and subjects: in the study file, or ``people.csv`` beside it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REQUIRED = _COLUMNS[:2]
 
 
 class Addressee(NamedTuple):
-    """Where a letter goes, and whose name is above it."""
+    """The address and name of a letter's recipient."""
 
     # The name may be empty
     email: str
@@ -57,7 +57,7 @@ def addresses_of(spec: JudgedSpec, study: Path) -> dict[tuple[str, str], Address
 
 
 def _mistake(row: dict[str, str], role: str, person: str, *, is_known: bool) -> str:
-    """Say what is wrong with a row, or nothing."""
+    """The error in a row; empty if there is none."""
     if trouble := next(filter(None, map(header_trouble, row.values())), ""):
         return trouble
     if not person:

@@ -1,4 +1,4 @@
-"""Blocks: which solutions of a problem a judge is given together, where there are many."""
+"""Blocks: a partially balanced division of a problem's solutions among judges."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from random import Random
 
-# As many solutions as a judge can handle in one list.
+# Greatest number of solutions in one list.
 LONGEST_LIST = 12
-# Exchanges that are tried, a solver: more hardly balance better.
+# Exchanges per solver: more hardly improve the balance.
 _TRIED = 30
 
 
 def block_sizes(n: int, block_size: int) -> list[int]:
-    """Give the sizes of the blocks into which n solutions are dealt."""
+    """The sizes of the blocks of n solutions."""
     if n <= block_size:
         return [n]
     count = ceil((n - 1) / (block_size - 1))
@@ -28,7 +28,7 @@ def block_sizes(n: int, block_size: int) -> list[int]:
 
 @dataclass
 class PairCounts:
-    """How often each pair of solvers met in a block."""
+    """The number of common blocks of each pair of solvers."""
 
     times: dict[frozenset[str], int] = field(default_factory=dict)
 
@@ -41,7 +41,7 @@ class PairCounts:
 def deal_blocks(
     solvers: Sequence[str], block_size: int, met: PairCounts, rng: Random
 ) -> list[tuple[str, ...]]:
-    """Deal the solutions of a problem to a judge."""
+    """Divide the solutions of a problem into blocks for a judge."""
     sizes = block_sizes(len(solvers), block_size)
     rng.shuffle(sizes)
     row = list(solvers)
@@ -57,7 +57,7 @@ def deal_blocks(
 
 
 def _ends(sizes: list[int]) -> list[tuple[int, int]]:
-    """Where blocks of these sizes start and end in the row."""
+    """The start and end of blocks of these sizes in the row."""
     ends, start = [], 0
     for size in sizes:
         ends.append((start, start + size))
@@ -66,10 +66,10 @@ def _ends(sizes: list[int]) -> list[tuple[int, int]]:
 
 
 def _exchange(row: list[str], ends: list[tuple[int, int]], met: PairCounts, rng: Random) -> None:
-    """Exchange solvers in the row as long as those who share blocks then met less often."""
+    """Exchange solvers in the row while that reduces repeated pairs."""
     seen = [[met.times.get(frozenset((a, b)), 0) for b in row] for a in row]
     held = list(range(len(row)))
-    # A solver who closes one block and opens the next has the places of both around him.
+    # A solver who ends one block and begins the next shares both.
     near = [
         [q for start, end in ends if start <= p < end for q in range(start, end) if q != p]
         for p in range(len(row))

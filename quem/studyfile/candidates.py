@@ -1,7 +1,7 @@
-"""The table of candidates that a study of relevance names: ``candidates: candidates.csv``.
+"""The table of candidates in a study of relevance: ``candidates: candidates.csv``.
 
-Its columns are ``problem`` and ``id``, and ``query`` and ``case`` with the ids that these have
-where they come from. `quem score --pool` writes it.
+Its columns are ``problem`` and ``id``, and ``query`` and ``case`` with the original ids. `quem
+score --pool` writes it.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ class PooledQuery(NamedTuple):
 
     id: str
     title: str
-    text: str  # what judges read of it, in Markdown
-    candidates: Mapping[str, str | Path]  # by case: what judges read of it, in Markdown, or a file
+    text: str  # for judges, in Markdown
+    candidates: Mapping[str, str | Path]  # by case: for judges, in Markdown, or a file
 
 
 def candidates_text(rows: Iterable[tuple[str, str, str, str]]) -> str:
-    """The table, a row (problem, id, query, case) for each candidate."""
+    """The table, one row (problem, id, query, case) per candidate."""
     return csv_text([COLUMNS, *rows])
 
 
 def fill_in_candidates(document: Document) -> list[Mistake]:
-    """Put the candidates of the table that a study names into the study."""
+    """Fill a study with the candidates of the table that it names."""
     named = document.content.get("candidates")
     if not isinstance(named, str):
         return []

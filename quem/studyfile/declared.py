@@ -1,7 +1,7 @@
-"""The ids that a study declares, and the mistakes between them.
+"""The ids that a study declares, and the errors between them.
 
-This works on the document and not on the model, so that one wrong value elsewhere in the file
-neither hides these mistakes nor makes every rank of a subject unknown.
+This uses the document instead of the model, so that a wrong value elsewhere in the file neither
+hides these errors nor makes every rank of a subject unknown.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _KINDS = {"judges": "judge", "problems": "problem"} | dict.fromkeys(
 )
 _JUDGES = ("judges", "machines")
 _DECIDED, _LONGEST = "{!r} is decided twice; keep one entry", 60
-# Mistakes at a section, at one of its entries or at the id of one.
+# Errors at a section, at one of its entries, or at the id of one.
 _AT_ID = re.compile(r"([^.\[]+)(\[\d+\](\.id)?)?")
 
 
@@ -38,29 +38,29 @@ _AT_ID = re.compile(r"([^.\[]+)(\[\d+\](\.id)?)?")
 class Declared:
     """The ids of a study, in the order of the file."""
 
-    # Without the problem that judges practice on
+    # Without the practice problem
     judges: tuple[str, ...]
     problems: tuple[str, ...]
     # Solver id to its kind: subject, system, assisted, withheld, or candidate.
     solvers: dict[str, str]
-    failed: frozenset[tuple[str, str]] = frozenset()  # problem and solver of each failed solution
+    failed: frozenset[tuple[str, str]] = frozenset()  # problem and solver
     # Problem and solver of each solution declared absent.
     absent: frozenset[tuple[str, str]] = frozenset()
-    # Of judge, problem and solver those whose ids are not all known, because their lists have
-    # mistakes; an id that is not among them may still be declared.
+    # The lists, of judge, problem, and solver, that have errors and so are incomplete; an unknown
+    # id may still be declared.
     broken: frozenset[str] = frozenset()
-    # The solvers of each problem, where these differ from problem to problem.
+    # The solvers of each problem, if they differ between problems.
     candidates: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def solvers_of(self, problem: str) -> tuple[str, ...]:
-        """Name the solvers of a problem, in the order of the file."""
+        """The solvers of a problem, in the order of the file."""
         return self.candidates.get(problem, ()) if self.candidates else tuple(self.solvers)
 
 
 def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declared, list[Mistake]]:
     """Collect the declared ids and check them against each other."""
     mistakes: list[Mistake] = []
-    # A machine judge is none of the judges, and must not be taken for one.
+    # A machine judge must not be confused with a judge.
     judges = [one for one, of in _unique(document, _JUDGES, mistakes).items() if of == "judges"]
     problems = _unique(document, ("problems",), mistakes)
     _unique(document, ("organizers",), mistakes)
@@ -74,7 +74,7 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
         if entry["problem"] in problems and entry["id"]:
             candidates.setdefault(entry["problem"], {})[entry["id"]] = None
     solvers |= dict.fromkeys((one for of in candidates.values() for one in of), "candidate")
-    # What people practice on is never analyzed.
+    # Practice problems are never analyzed.
     practice = {_at(document, session, "practice") for session in ("judging", "solving")}
     analyzed = tuple(problem for problem in problems if problem not in practice)
     broken = _broken([*known, *mistakes])
@@ -94,7 +94,7 @@ def declared(document: Document, known: Iterable[Mistake] = ()) -> tuple[Declare
 
 
 def _at(document: Document, *path: str) -> Any:  # noqa: ANN401  plain data
-    """What the file holds at a place; None where there is no such place."""
+    """The value at a place of the file; None if missing."""
     value = document.content
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
@@ -102,7 +102,7 @@ def _at(document: Document, *path: str) -> Any:  # noqa: ANN401  plain data
 
 
 def entries_of(document: Document, *path: str) -> Iterator[tuple[Loc, dict[str, str]]]:
-    """The mappings of a list, with their texts; all else in them is a mistake of the model."""
+    """The mappings of a list with their texts; the model reports everything else."""
     entries = _at(document, *path)
     for index, entry in enumerate(entries if isinstance(entries, list) else []):
         if isinstance(entry, dict):
@@ -121,7 +121,7 @@ def _ids(document: Document, section: str) -> Iterator[tuple[Loc, str]]:
 
 
 def _unique(document: Document, sections: Iterable[str], mistakes: list[Mistake]) -> dict[str, str]:
-    """The section of each id; a duplicate id is a mistake."""
+    """The section of each id; a duplicate id is an error."""
     first: dict[str, Loc] = {}
     for loc, name in (one for section in sections for one in _ids(document, section)):
         if not name or first.setdefault(name, loc) is loc:
@@ -136,7 +136,7 @@ def _unique(document: Document, sections: Iterable[str], mistakes: list[Mistake]
 def _people(
     document: Document, judges: Collection[str], solvers: dict[str, str]
 ) -> Iterator[Mistake]:
-    """Each of those who are asked to solve has one id, not that of a judge or another solver."""
+    """Errors on people who solve: duplicate ids, and ids of judges or other solvers."""
     seen: set[str] = set()
     for loc, entry in entries_of(document, "solving", "people"):
         one, message = entry["id"], ""
@@ -152,7 +152,7 @@ def _people(
 
 
 def _judging_subjects(document: Document) -> Iterator[Mistake]:
-    """Nobody judges their own work (QUEM, section 3)."""
+    """Errors on judges of their own work (QUEM, section 3)."""
     subjects = [entry for _, entry in entries_of(document, "subjects")]
     ids = {entry["id"] for entry in subjects}
     people = {entry["name"].casefold().strip(): entry["id"] for entry in subjects}
@@ -169,9 +169,9 @@ def _judging_subjects(document: Document) -> Iterator[Mistake]:
 
 
 def _broken(mistakes: list[Mistake]) -> frozenset[str]:
-    """The kinds of which some id cannot be known."""
+    """The lists with unknown ids."""
     at_ids = [_AT_ID.fullmatch(mistake.key) for mistake in mistakes]
-    # An unknown section may be one of these whose name is misspelt.
+    # An unknown section may be a misspelled one of these.
     sections = [closest(match[1], _KINDS) for match in at_ids if match]
     return frozenset(_KINDS[section] for section in sections if section)
 
@@ -182,7 +182,7 @@ def _dangling(
     problems: Collection[str],
     broken: frozenset[str],
 ) -> Iterator[Mistake]:
-    """References to what the file does not declare."""
+    """References to undeclared ids."""
     known: dict[str, Collection[str]] = {"problem": problems, "solver": solvers}
     for kind in ("subject", "system"):
         known[kind] = [name for name, of in solvers.items() if of == kind]
@@ -200,7 +200,7 @@ def _dangling(
             continue
         for loc, entry in entries_of(document, *path):
             word = entry[key]
-            # Those who solved the problem to practice on are named by their files alone.
+            # Solvers of the practice problem are named by their files alone.
             is_free = path[0] == "judging" and (
                 not word or (practice and entry["problem"] == practice)
             )
@@ -210,7 +210,7 @@ def _dangling(
 
 
 def _twice(document: Document) -> Iterator[Mistake]:
-    """Entries that say what an earlier one says."""
+    """Entries that repeat an earlier one."""
     seen = set()
     for path, keys, at, message in (
         (("missing",), ("problem", "solver"), (), "{} on {} is named twice; keep one entry"),
@@ -219,7 +219,7 @@ def _twice(document: Document) -> Iterator[Mistake]:
     ):
         for loc, entry in entries_of(document, *path):
             *texts, last = (entry[key] for key in keys)
-            # Words are found in whatever case and spacing.
+            # Words match regardless of case and spacing.
             same = " ".join(last.split()).casefold() if keys[-1] == "words" else last
             if same and (*path, *texts, same) in seen:
                 yield document.mistake((*loc, *at), message.format(last[:_LONGEST], *texts))
@@ -227,9 +227,9 @@ def _twice(document: Document) -> Iterator[Mistake]:
 
 
 def _experts_on(document: Document, n_problems: int) -> Iterator[Mistake]:
-    """Machine judges add nothing where experts rank everything."""
+    """The error on machine judges if experts rank everything."""
     n = str(_at(document, "machine", "experts_on", "n"))
-    # What is no number is said elsewhere.
+    # An invalid number is reported elsewhere.
     if n.isdecimal() and int(n) >= max(n_problems, 1):
         message = f"experts would rank {n} of {n_problems} problems; give fewer than there are"
         yield document.mistake(("machine", "experts_on", "n"), message)

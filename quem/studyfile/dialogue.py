@@ -50,11 +50,11 @@ Size = Annotated[int, Field(ge=1, le=1_000_000), Numeral]
 
 
 class Cases(StudyPart):
-    """Where the case base is, and what its columns mean."""
+    """The case base and its columns."""
 
     text_key = "file"
 
-    file: Annotated[tuple[FileName, ...], OneOrMore] = Field(description="Where the cases are.")
+    file: Annotated[tuple[FileName, ...], OneOrMore] = Field(description="Files of the cases.")
     header: Annotated[bool, BeforeValidator(_true_or_false)] = Field(
         default=True, description="Whether the first line of each file names the columns."
     )
@@ -98,7 +98,7 @@ Protocol = Literal["leave-one-out", "leave-one-in", "separate"]
 
 
 class Queries(StudyPart):
-    """Which problems are the targets of the dialogues."""
+    """The targets of the dialogues."""
 
     protocol: Protocol = Field(
         "leave-one-out",
@@ -107,15 +107,14 @@ class Queries(StudyPart):
     )
     file: Annotated[tuple[FileName, ...], OneOrMore] = Field(
         (),
-        description="Where separate targets are: files like those of the cases, with the same "
-        "columns.",
+        description="Files of separate targets, with the same columns as those of the cases.",
     )
 
     @model_validator(mode="before")
     @classmethod
     def _short_form(cls, data: Any) -> Any:  # noqa: ANN401  whatever the YAML holds
         if isinstance(data, str):
-            # A file has an ending, so that a protocol with a typo is not looked for as a file.
+            # A file has an extension, so a misspelled protocol is not mistaken for one.
             data = {"file" if "." in data else "protocol": data}
         elif isinstance(data, list):
             data = {"file": data}
@@ -199,7 +198,7 @@ class User(StudyPart):
 
 
 class Questions(StudyPart):
-    """In which order questions are asked."""
+    """The order of questions."""
 
     order: Literal["random", "fixed"] = Field(
         "random", description="At random, or always as `attributes` says."
@@ -264,7 +263,7 @@ class DialogueSpec(StudySpec):
     )
     questions: Questions = Field(
         Questions(),
-        description="In which order questions are asked; `random`, `fixed`, or a list of "
+        description="Order of the questions; `random`, `fixed`, or a list of "
         "attributes alone is enough.",
     )
     analysis: Annotated[DialogueSettings, Part] = Field(

@@ -1,8 +1,7 @@
-"""A YAML file as plain data, in which every value knows its line and column.
+"""A YAML file as plain data, with the line and column of every value.
 
-Scalars stay the text that was written: ``no``, ``007``, ``1.10`` and ``12:30`` mean what they
-say, and the models decide what is a number. Where the parser cannot read a file, the message says
-what its author did.
+Scalars stay text: ``no``, ``007``, ``1.10``, and ``12:30`` are kept as written, and the models
+decide what is a number. Syntax errors are explained in terms of their cause.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _NO_SPACE = re.compile(r"(\s*(?:- +)?)\w+:(?=[^\s:/])")
 
 
 _DEEP = "lists or mappings are nested too deeply"
-# By words of the parser's.
+# By words of the parser's messages.
 _REMEDIES = {
     "nesting depth": _DEEP,
     "alias": "a value cannot begin with *, which names another; put the text in quotes",
@@ -34,7 +33,7 @@ _REMEDIES = {
 
 
 def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[int, int, str]:
-    """Say where a file stops being YAML, and how to mend it."""
+    """The location of a syntax error, and how to correct it."""
     context, problem = error.context or "", error.problem or ""
     start, end = error.context_mark or error.problem_mark, error.problem_mark
     if start is None or end is None:
@@ -47,7 +46,7 @@ def explain(error: yaml.MarkedYAMLError, text: str) -> tuple[int, int, str]:
     if "directive" in context:
         return *_place(start), "a line cannot begin with %; put it in quotes"
     if "simple key" in context or "mapping values" in problem:
-        # The parser stumbles in the line with the mistake or, still reading text, below it.
+        # The parser fails in the line of the error or, still reading text, below it.
         for number in dict.fromkeys((start.line, max(end.line - 1, 0), end.line)):
             if number < len(lines) and (joined := _NO_SPACE.match(lines[number])):
                 return number + 1, len(joined[1]) + 1, "a space is missing after the colon"
@@ -82,30 +81,30 @@ class SourcePosition(NamedTuple):
 
 @dataclass(frozen=True)
 class Document:
-    """The content of a YAML file, with positions."""
+    """The contents of a YAML file, with positions."""
 
-    name: str  # the file as the user named it
-    content: Any  # dicts, lists, text and None
-    # Where each value and each key is
+    name: str  # as the user named it
+    content: Any  # dicts, lists, text, and None
+    # Positions of values and keys
     values: dict[Loc, SourcePosition] = field(repr=False)
     keys: dict[Loc, SourcePosition] = field(repr=False)
 
     def mistake(self, loc: Loc, message: str, *, at_key: bool = False) -> Mistake:
-        """Describe what is wrong at `loc`, or at the nearest part of the file above it."""
+        """The error at `loc`, or at the nearest existing parent."""
         places = self.keys if at_key else self.values
         known = loc
         while known not in places and known:
             known, places = known[:-1], self.values
-        # What was made in memory has no lines.
+        # Data in memory have no lines.
         place = places.get(known, SourcePosition(0, 0))
         return Mistake(self.name, *place, key=dotted(loc), message=message)
 
     def beside(self, name: str) -> Path:
-        """Where a file that the study names is."""
+        """The path of a file that the study names."""
         return Path(self.name).parent / name
 
     def not_there(self, loc: Loc, name: str) -> Mistake | None:
-        """Say at `loc` that a file the study names is not there, if it is not."""
+        """The error at `loc` on a missing file that the study names, if it is missing."""
         path = self.beside(name)
         try:
             if path.is_dir():
@@ -114,7 +113,7 @@ class Document:
                 return None
             names = [other.name for other in path.parent.iterdir()] if path.parent.is_dir() else []
         except (OSError, ValueError):
-            # Reading it will tell what the system says.
+            # Reading it will report the system's error.
             return None
         hint = nearest(path.name, names) or "; check its name"
         return self.mistake(loc, f"there is no file {shown(name)}{hint}")
@@ -143,7 +142,7 @@ def parse_document(text: str, name: str) -> Document:
 
 
 class _Reader:
-    """Makes plain data of YAML nodes, and notes where each value stood."""
+    """Converts YAML nodes to plain data, with positions."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -153,7 +152,7 @@ class _Reader:
         self._size = 0
 
     def value(self, node: yaml.Node, loc: Loc) -> Any:  # noqa: ANN401  YAML holds anything
-        """The value of a node; what aliases repeat is counted each time."""
+        """The value of a node; repetitions by aliases count each time."""
         self._size += 1
         if self._size > _MOST_VALUES or len(loc) >= _DEEPEST:
             many = f"the file holds more than {_MOST_VALUES:,} values"
@@ -194,7 +193,7 @@ def _place(mark: yaml.Mark) -> SourcePosition:
 
 
 def dotted(loc: Loc) -> str:
-    """Write ``("subjects", 2, "id")`` as ``subjects[3].id``: people count from 1."""
+    """Write ``("subjects", 2, "id")`` as ``subjects[3].id``, counted from 1."""
     path = ""
     for part in loc:
         if isinstance(part, int):

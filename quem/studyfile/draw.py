@@ -1,4 +1,4 @@
-"""The draw of the problems that experts rank: nobody can choose them, and anybody can repeat it."""
+"""The verifiable random draw of the problems that experts rank."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def lot(*parts: str) -> str:
 
 
 def digest_of_solutions(solutions: Iterable[tuple[str, str, str]], nonce: str) -> str:
-    """Give the SHA-256 that problems are drawn from, in hexadecimal digits.
+    """The SHA-256 that seeds the draw of problems, in hexadecimal digits.
 
-    Of one line ``problem US solver US digest`` for each solution (US is the character 1F), sorted,
-    and of the nonce on the last line, in UTF-8.
+    Of one line ``problem US solver US digest`` per solution (US is the character 1F), sorted, and
+    of the nonce on the last line, in UTF-8.
     """
     lines = sorted(_BETWEEN.join(solution) for solution in solutions)
     return hashlib.sha256("\n".join([*lines, nonce]).encode()).hexdigest()

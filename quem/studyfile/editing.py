@@ -1,7 +1,7 @@
-"""Changes to the text of a study file that leave everything else as it is.
+"""Edits of a study file that leave everything else unchanged.
 
-Only the characters of what changes are replaced: comments, order, quotes, alignment, and line ends
-stay. A library that loads a file and writes it again would lay it out again, and move comments.
+Only the characters of a change are replaced: comments, order, quotes, alignment, and line ends
+stay. A library that loads and rewrites the file would reformat it, and move comments.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from quem.studyfile.document import Loc
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w./+@-]*[\w+])?", re.ASCII)
-# What YAML 1.1 takes for something else than a text.
+# Texts that YAML 1.1 reads as another type.
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}
 _NUMBER = re.compile(r"\d{1,9}(?:\.\d{1,9})?", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -40,7 +40,7 @@ _MARK = "\ufeff"
 
 @dataclass(frozen=True)
 class ValueChange:
-    """A value at a place; keys that are missing on the way are made."""
+    """A value at a place; missing parent keys are created."""
 
     loc: Loc  # keys, and indices of lists
     value: Any  # text, number, None, or lists and mappings of them
@@ -48,9 +48,9 @@ class ValueChange:
 
 @dataclass(frozen=True)
 class ListChange:
-    """Items that leave a list, and others that come to its end."""
+    """Removed items of a list, and appended ones."""
 
-    loc: Loc  # where the list is; a list that is missing is made
+    loc: Loc  # of the list, created if missing
     removed: frozenset[int] = frozenset()  # indices in the list
     added: tuple[Any, ...] = ()  # as `ValueChange.value`
 
@@ -59,7 +59,7 @@ Change = ValueChange | ListChange
 
 
 def edited(text: str, changes: Sequence[Change], name: str = "study.yaml") -> str:
-    """Change a study file's text."""
+    """The edited text of a study file."""
     mark = _MARK if text.startswith(_MARK) else ""
     text = text.removeprefix(mark)
     for change in changes:
@@ -81,7 +81,7 @@ def edited(text: str, changes: Sequence[Change], name: str = "study.yaml") -> st
 
 
 def read_bytes(path: Path) -> tuple[bytes, str]:
-    """Give a study file's bytes and its text with the line ends it has."""
+    """A study file's bytes, and its text with original line ends."""
     try:
         raw = path.read_bytes()
         return raw, raw.decode("utf-8")
@@ -92,7 +92,7 @@ def read_bytes(path: Path) -> tuple[bytes, str]:
 
 
 def replace_study(path: Path, before: bytes, text: str) -> None:
-    """Write a changed study file, whole or not at all."""
+    """Write a changed study file atomically."""
     target = path.resolve()
     try:
         if not os.access(target, os.W_OK):
@@ -131,7 +131,7 @@ def _require_valid(path: Path, new: Path) -> None:
 
 
 def plain_value(value: Any) -> Any:  # noqa: ANN401  whatever YAML holds
-    """Give a value as `parse_document` reads it: texts in lists and mappings."""
+    """A value as `parse_document` reads it: texts in lists and mappings."""
     if isinstance(value, dict):
         return {str(key): plain_value(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
@@ -164,7 +164,7 @@ def _applied(content: Any, change: Change) -> Any:  # noqa: ANN401  whatever YAM
 
 
 def flow_text(value: Any) -> str:  # noqa: ANN401  whatever YAML holds
-    """Write a value on one line."""
+    """A value on one line."""
     if isinstance(value, dict):
         return (
             "{"
@@ -179,31 +179,31 @@ def flow_text(value: Any) -> str:  # noqa: ANN401  whatever YAML holds
     is_word = text.casefold() in _WORDS and not isinstance(value, bool)
     if not is_word and any(form.fullmatch(text) for form in (_PLAIN, _NUMBER, _DATE)):
         return text
-    # JSON's escapes are those of YAML, too, which has its own for what is not printable.
+    # JSON's escapes are valid in YAML, which adds others for unprintable characters.
     quoted = json.dumps(text, ensure_ascii=False)
     return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in quoted)
 
 
 class _NotEditableError(Exception):
-    """A place that cannot be changed alone."""
+    """A place that cannot be changed separately."""
 
 
 @dataclass
 class _Splices:
-    """Pieces of a text that are replaced by others."""
+    """Replacements of pieces of a text."""
 
     text: str
     pieces: list[tuple[int, int, str]] = field(default_factory=list)
-    in_braces: bool = False  # whether the mapping is, that holds what is changed
+    in_braces: bool = False  # whether the changed mapping is in flow style
 
     def flow(self, value: Any) -> str:  # noqa: ANN401  whatever YAML holds
-        """Write a value on one line, as JSON in a file that is JSON."""
+        """A value on one line, as JSON in a JSON file."""
         is_json = re.match(r'\s*\{\s*"', self.text)
         return json.dumps(value, ensure_ascii=False) if is_json else flow_text(value)
 
     @property
     def line_end(self) -> str:
-        """How the lines of the text end."""
+        """The line end of the text."""
         return "\r\n" if "\r\n" in self.text else "\n"
 
     def put(self, start: int, end: int, new: str) -> None:
@@ -211,21 +211,21 @@ class _Splices:
         self.pieces.append((start, end, new))
 
     def add_line(self, after: int, line: str) -> None:
-        """Add a line below the one that holds a place."""
+        """Add a line below that of a position."""
         end = self.end_of_line(after)
         self.put(end, end, self.line_end + line)
 
     def end_of_line(self, place: int) -> int:
-        """Where the line of a place ends, before its line end."""
+        """The end of a position's line, before its line end."""
         match = re.compile(r"\r?\n|\r|$").search(self.text, place)
         return match.start() if match else len(self.text)
 
     def start_of_line(self, place: int) -> int:
-        """Where the line of a place starts."""
+        """The start of a position's line."""
         return max(self.text.rfind("\n", 0, place), self.text.rfind("\r", 0, place)) + 1
 
     def result(self) -> str:
-        """Give the text with all pieces replaced."""
+        """The text with all pieces replaced."""
         text = self.text
         for start, end, new in sorted(self.pieces, key=lambda piece: piece[:2], reverse=True):
             text = text[:start] + new + text[end:]
@@ -263,7 +263,7 @@ def _is_empty(node: yaml.Node) -> bool:
 
 
 def _made(loc: Loc, change: Change) -> Any:  # noqa: ANN401  whatever YAML holds
-    """What has to be made for keys that are missing."""
+    """The nested value to create for missing keys."""
     value = change.value if isinstance(change, ValueChange) else list(change.added)
     for key in reversed(loc):
         value = {key: value}
@@ -271,7 +271,7 @@ def _made(loc: Loc, change: Change) -> Any:  # noqa: ANN401  whatever YAML holds
 
 
 def _end(node: yaml.Node, text: str) -> int:
-    """Where a node's last character ends; a block's own mark is behind the comments below it."""
+    """The end of a node's last character; a block's own end mark is after the comments below it."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style:
         last = node.value[-1]
         return max(_end(part, text) for part in (last if isinstance(last, tuple) else (last,)))
@@ -282,7 +282,7 @@ def _end(node: yaml.Node, text: str) -> int:
 
 
 def _add_key(splices: _Splices, parent: yaml.MappingNode, loc: Loc, change: Change) -> None:
-    """Add a key to a mapping, with what it needs."""
+    """Add a key to a mapping, with separators."""
     [(key, value)] = _made(loc, change).items()
     if parent.flow_style:
         if parent.value:
@@ -299,7 +299,7 @@ def _add_key(splices: _Splices, parent: yaml.MappingNode, loc: Loc, change: Chan
 
 
 def _lines(splices: _Splices, loc: Loc, change: Change, column: int) -> list[str]:
-    """Write keys below one another, and a list's items below its key."""
+    """Keys one below the other, and a list's items below its key."""
     lines = [f"{' ' * (column + 2 * at)}{splices.flow(key)}:" for at, key in enumerate(loc)]
     value = _made((), change)
     if not isinstance(value, list) or not value:
@@ -309,7 +309,7 @@ def _lines(splices: _Splices, loc: Loc, change: Change, column: int) -> list[str
 
 
 def _fill(splices: _Splices, colon: yaml.Node, node: yaml.Node, loc: Loc, change: Change) -> None:
-    """Write keys or items below a key that holds nothing, or behind it inside a line."""
+    """Write keys or items below an empty key, or after it inside a line."""
     place = colon.start_mark.index
     if splices.in_braces or splices.text[splices.start_of_line(place) : place].strip():
         _replace_empty(splices, colon, node, f" {splices.flow(_made(loc, change))}")
@@ -321,7 +321,7 @@ def _fill(splices: _Splices, colon: yaml.Node, node: yaml.Node, loc: Loc, change
 
 
 def _replace_empty(splices: _Splices, colon: yaml.Node, node: yaml.Node, new: str) -> None:
-    """Replace nothing, ``~``, or ``[]`` behind a key's colon."""
+    """Replace an empty value, ``~``, or ``[]`` after a key's colon."""
     start = splices.text.index(":", colon.end_mark.index) + 1
     is_there = node.end_mark.index > node.start_mark.index
     splices.put(start, max(node.end_mark.index, start) if is_there else start, new)
@@ -387,10 +387,10 @@ def _change_block(
         line_end = splices.end_of_line(end)
         comment = text[end:line_end].strip()
         if comment:
-            # What was said of the item stays, as a line by itself.
+            # The item's comment stays as a separate line.
             splices.put(start, line_end, f"{indent}{comment}")
         elif at == len(items) - 1:
-            # With the line end before it, so that what is added comes behind.
+            # With the line end before it, so that additions follow it.
             splices.put(max(start - len(splices.line_end), 0), line_end, "")
         else:
             splices.put(start, line_end + len(splices.line_end), "")

@@ -1,4 +1,4 @@
-"""What values in a study file can be, whatever its kind."""
+"""Types of values in study files of all kinds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _printable(text: str) -> str:
 
 
 def header_trouble(text: str) -> str:
-    """Why a text cannot be in the header of a letter; empty where it can."""
+    """Why a text cannot be in an email header; empty where it can."""
     if not text.isprintable():
         return "must be one line of printable text"
     if "=?" in text:
@@ -53,7 +53,7 @@ def _header(text: str) -> str:
 
 
 def address_trouble(text: str) -> str:
-    """Why letters cannot go to an address; empty where they can."""
+    """Why an email address is invalid; empty where it is valid."""
     if not text.isascii():
         return (
             f"{text[:60]!r} is not plain ASCII, which letters need; write its domain in the form "
@@ -99,7 +99,7 @@ def _share(value: float) -> float:
 
 
 def _numeral(value: object) -> object:
-    """Refuse what Python reads as a number and people do not, and the other way round."""
+    """Refuse notations of numbers that only Python, or only people, understand."""
     if isinstance(value, str):
         if comma := _DECIMAL_COMMA.fullmatch(value):
             raise ValueError(f"{shown(value)} has a decimal comma; use {comma[1]}.{comma[2]}")
@@ -116,9 +116,9 @@ def _no_percent(value: object) -> object:
 
 
 def allowed(text: str, default: str = "") -> object:
-    """Say for the reference what a key takes, and what it is where it is left out.
+    """The allowed values and the default of a key, for the reference.
 
-    Only needed where neither follows from the annotation and the default.
+    Only needed if annotation and default do not show them.
     """
     return Field(json_schema_extra={"allowed": text, "default_in_words": default})
 
@@ -132,7 +132,7 @@ Id = Annotated[
 
 
 def id_trouble(subject_id: str) -> str:
-    """Why an id cannot be a subject's, whose solutions are named after it; empty where it can."""
+    """Why an id cannot be a subject's, whose files are named by it; empty where it can."""
     is_name = subject_id.strip() == subject_id and subject_id.isprintable()
     if not subject_id or not is_name or len(subject_id) > _LONGEST_ID:
         return "a subject's id is one line of 1 to 100 printable characters"
@@ -202,11 +202,11 @@ Seed = Annotated[int, Field(ge=0, le=2**63 - 1), Numeral]
 
 
 class StudyPart(BaseModel):
-    """A mapping of a study file: no other keys, and nothing changes it."""
+    """An immutable mapping of a study file without other keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    text_key: ClassVar[str] = ""  # where a text alone is enough: the key that it is the value of
+    text_key: ClassVar[str] = ""  # key of a text in place of the mapping
 
     @model_validator(mode="before")
     @classmethod

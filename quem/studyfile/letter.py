@@ -1,4 +1,4 @@
-"""The organizer's text of an invitation: its fields, and what is wrong with them."""
+"""The organizer's text of an invitation: its fields and errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LetterText:
     body: str
 
     def filled(self, values: Mapping[str, str]) -> tuple[str, str]:
-        """Give subject and body with the values in place of the fields."""
+        """Subject and body with the fields filled in."""
         subject, body = (
             _FIELD.sub(lambda field: values[field[1]], text) for text in (self.subject, self.body)
         )
@@ -48,7 +48,7 @@ def read_letter(path: Path, name: str, *, has_deadline: bool) -> LetterText:
 
 
 def find_letter(file: StudyFile) -> list[Mistake]:
-    """Say what is wrong with the invitation of a study, or nothing."""
+    """The errors in a study's invitation."""
     content: Any = file.document.content
     has_deadline = content.get("deadline") is not None
     part = content.get("invitation")
@@ -70,7 +70,7 @@ def find_letter(file: StudyFile) -> list[Mistake]:
 
 
 def letter_in(study: Path, named: str, language: str) -> Path:
-    """Give the path of an invitation in a language, or of the usual one."""
+    """The path of an invitation in a language, or of the default one."""
     translated = study.parent / _of_language(named, language)
     return translated if translated.exists() else study.parent / named
 

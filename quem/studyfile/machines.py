@@ -1,4 +1,4 @@
-"""Machine judges: what a study file says of them."""
+"""Machine judges in a study file."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Machine(StudyPart):
 
     @property
     def host(self) -> str:
-        """Where material is sent, without the port; empty for a command."""
+        """The host that receives material, without the port; empty for a command."""
         return urlsplit(self.url).hostname or ""
 
     @property

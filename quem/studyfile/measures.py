@@ -1,4 +1,4 @@
-"""Measures of a study's own: Python functions that its file names among the measures."""
+"""Custom measures: Python functions among the measures of a study file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _spellable(name: str) -> str:
 
 
 class OwnMeasure(StudyPart):
-    """A measure of the study's own."""
+    """A custom measure of a study."""
 
     python: FunctionName = Field(
         description="The function, or definition, in a file beside the study file."
@@ -41,14 +41,14 @@ class OwnMeasure(StudyPart):
         allowed("letters, digits, and `_`"),
     ] = Field("", description="Its name in the table; by default that of the function.")
     k: Annotated[int | None, Field(ge=1, le=1_000_000_000), Numeral] = Field(
-        None, description="How many of the best items it gets; all by default."
+        None, description="Number of best items it gets; all by default."
     )
     better: Annotated[
         Literal["higher", "lower"] | None,
         allowed("`higher`, `lower`"),
     ] = Field(
         None,
-        description="Which scores are better; by default higher ones, or as the definition has it.",
+        description="Better direction of the scores; by default higher, or that of the definition.",
     )
 
     @property
@@ -63,7 +63,7 @@ class OwnMeasure(StudyPart):
 
 
 def spellings(named: Iterable[str | OwnMeasure]) -> tuple[str, ...]:
-    """Spell all measures that settings name; those of the study never mean one of quem."""
+    """The spellings of all measures in settings; custom ones never mean a built-in one."""
     return tuple(one if isinstance(one, str) else f"own.{one.spelling}" for one in named)
 
 
@@ -111,7 +111,7 @@ def find_own_measures(
     *,
     code: bool,
 ) -> Iterator[Mistake]:
-    """Say what is wrong with the measures that are Python functions, and run nothing."""
+    """The errors in custom measures, found without running code."""
     known: dict[str, OwnMeasure] = {}
     for loc, one in _own(named):
         try:
@@ -126,10 +126,10 @@ def find_own_measures(
 
 
 class OwnMeasures(NamedTuple, Generic[Made]):
-    """The measures of a study's own."""
+    """The custom measures of a study."""
 
     by_name: dict[str, Made]
-    files: tuple[Path, ...]  # those with their code
+    files: tuple[Path, ...]  # files with their code
 
 
 def load_own_measures(
@@ -138,7 +138,7 @@ def load_own_measures(
     mistake: Callable[[Loc, str], Mistake],
     make: Callable[..., Made],
 ) -> OwnMeasures[Made]:
-    """Load the measures that are Python functions; this runs the code of the study."""
+    """Load the custom measures; this runs the code of the study."""
     made: dict[str, Made] = {}
     files: dict[Path, None] = {}
     mistakes: list[Mistake] = []

@@ -47,7 +47,7 @@ Form = Literal["linear", "log", "quadratic"]
 # Of judges' pages; `webjudge.languages` has their names.
 LanguageCode = Literal["en", "de", "es", "fr", "ja", "zh-Hans"]
 _SCALE = (1, 5)
-# Buttons of a scale that fit on a phone.
+# Greatest number of a scale's buttons on a phone.
 _STEPS = 10
 
 
@@ -56,7 +56,7 @@ def _once(values: tuple[float, ...]) -> tuple[float, ...]:
 
 
 def _iso_date(value: object) -> object:
-    # Left alone, pydantic takes a bare number for seconds since 1970.
+    # By default, pydantic reads a bare number as seconds since 1970.
     if isinstance(value, str) and not re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
         raise ValueError(f"{value[:60]!r} is not a date; use a value such as 1996-01-31")
     return value
@@ -192,7 +192,7 @@ class Assisted(StudyPart):
 
     id: Id = Field(description="As in the rankings.")
     by: SystemId = Field(description="The system that helped.")
-    person: SubjectId = Field(description="Who was helped.")
+    person: SubjectId = Field(description="The assisted subject.")
 
 
 class MissingSolution(StudyPart):
@@ -235,12 +235,12 @@ class Question(StudyPart):
 
     id: Id = Field(description="As in the answers.")
     about: Literal["placement", "solution", "task", "study"] = Field(
-        description="What it is asked of."
+        description="Unit of the question."
     )
     kind: Literal["choice", "scale", "flag", "text"] | None = Field(
-        None, description="What the answer is; not for `placement`."
+        None, description="Type of the answer; not for `placement`."
     )
-    text: Line = Field("", description="What judges read.")
+    text: Line = Field("", description="Text for judges.")
     options: tuple[Line, ...] = Field((), description="The answers of a `choice`.")
     range: Annotated[tuple[Annotated[int, Numeral], ...], allowed("two whole numbers")] = Field(
         _SCALE, description="The ends of a `scale`."
@@ -252,7 +252,7 @@ class Question(StudyPart):
 
     @property
     def values(self) -> tuple[str, ...]:
-        """All answers that can be given, as they are stored; empty for a text."""
+        """All possible answers, as they are stored; empty for a text."""
         if self.kind == "scale":
             low, high = self.range
             return tuple(map(str, range(low, high + 1)))
@@ -264,7 +264,7 @@ class Question(StudyPart):
     def _is_one(self) -> Question:
         is_placement, is_choice = self.about == "placement", self.kind == "choice"
         given, options = self.model_fields_set, self.options
-        # The first that holds is told.
+        # The first match is reported.
         wrong = {
             "about: placement asks how sure judges are; leave out kind, text, and options": (
                 is_placement and given - {"id", "about", "required"}
@@ -343,13 +343,13 @@ class Reviewed(StudyPart):
 class Judging(StudyPart):
     """How a judging session runs."""
 
-    briefing: FileName = Field("", description="File with what judges read first.")
-    consent: FileName = Field("", description="File with what judges agree to.")
+    briefing: FileName = Field("", description="File with the briefing of judges.")
+    consent: FileName = Field("", description="File with the judges' consent form.")
     language: LanguageCode | None = Field(
         None, description="Language where a judge's is not known; else English."
     )
     practice: Line = Field("", description="Problem to practice on.")
-    repeat: Count = Field(0, description="How many tasks each judge ranks twice.")
+    repeat: Count = Field(0, description="Number of repeat tasks per judge.")
     identity_words: Annotated[tuple[Line, ...], OneOrMore] = Field(
         (), description="Words that would reveal a solver."
     )
@@ -396,8 +396,8 @@ class Solving(StudyPart):
     people: Annotated[tuple[Person, ...], Section] = Field(
         (), description="The people who are asked; more can be added in the dashboard."
     )
-    briefing: FileName = Field("", description="File with what subjects read first.")
-    consent: FileName = Field("", description="File with what subjects agree to.")
+    briefing: FileName = Field("", description="File with the briefing of subjects.")
+    consent: FileName = Field("", description="File with the subjects' consent form.")
     questions: Questions = Field(
         (),
         description="What subjects are asked at the start (`study`) or after a problem (`task`).",
@@ -437,16 +437,16 @@ class Solving(StudyPart):
 class HumanBaseline(StudyPart):
     """What readers should know of how people came to solve the problems."""
 
-    recruitment: Line = Field("", description="How the subjects were found and chosen.")
-    payment: Line = Field("", description="What they received, or that they received nothing.")
-    instructions: Line = Field("", description="What they were told, and which tools they had.")
+    recruitment: Line = Field("", description="Recruitment and selection of the subjects.")
+    payment: Line = Field("", description="Their compensation, or that there was none.")
+    instructions: Line = Field("", description="Their instructions and tools.")
 
 
 class BlockDesign(StudyPart):
     """How solutions are dealt to judges."""
 
     block_size: Annotated[int, Field(ge=2), Numeral] | None = Field(
-        None, description="How many solutions a judge sees at once."
+        None, description="Number of solutions per list."
     )
 
 
@@ -491,11 +491,11 @@ class ExperienceSettings(StudyPart):
         ),
     }
 
-    form: Form = Field("linear", description="What years are regressed on: the paper's line.")
+    form: Form = Field("linear", description="Predictor of the years in the paper's line.")
     level: Level = Field(0.95, description="Level of the intervals, such as 0.95.")
     reference_population: ReferencePopulation | None = Field(
         None,
-        description="Whom the years should speak about; assumed: 0 to 1.5 times the most years.",
+        description="Reference population of the years; assumed: 0 to 1.5 times the most years.",
     )
     at_least: Annotated[
         tuple[Years, ...],
@@ -544,12 +544,12 @@ class SessionSpec(StudySpec):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """All that judges are asked besides the order."""
+        """All questions to judges besides the order."""
         return self.judging.questions
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What grades are called, the lowest first; empty where judges rank."""
+        """The labels of grades, lowest first; empty if judges rank."""
         return ()
 
 
@@ -557,7 +557,7 @@ class ExperienceSpec(SessionSpec):
     """A QUEM study (Hayes & Parzen 1997): systems measured in years of human experience."""
 
     kind: Literal["experience"] = Field("experience", description="Kind of study.")
-    experience_unit: Line = Field("years", description="What experience is counted in.")
+    experience_unit: Line = Field("years", description="Unit of experience.")
     verb: Line = Field(
         "performs",
         description="What systems do, as in “P3 plans like a person”.",
@@ -606,7 +606,7 @@ class ExperienceSpec(SessionSpec):
 
     @property
     def taken_ids(self) -> frozenset[str]:
-        """The ids of judges and solvers that nobody who is asked to solve may have."""
+        """The ids of judges and solvers, which people who solve must not have."""
         judges = {one.id for one in self.judges}
         systems = {one.id for one in self.systems}
         return frozenset(judges | systems | {one.id for one in self.assisted} | {*self.withheld})

@@ -1,4 +1,4 @@
-"""From the path of a study file to a checked study."""
+"""Reading and checking study files."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 KINDS = ("experience", "options", "retrieval", "dialogue", "relevance")
 _DEFAULT = "experience"
-# Those that have judging sessions.
+# Kinds with judging sessions.
 JUDGED = ("experience", "relevance")
 
-# Stands for the path of the study file, where there is none.
+# Placeholder for the path of a study in memory.
 IN_MEMORY = Path("<memory>")
 
 Spec_co = TypeVar("Spec_co", bound=StudyPart, covariant=True)
@@ -37,35 +37,35 @@ Judged = TypeVar("Judged", ExperienceSpec, RelevanceSpec)
 
 @dataclass(frozen=True)
 class Draft(Generic[Spec_co]):
-    """A study file of any kind, as far as it could be understood."""
+    """A study file of any kind, possibly with errors."""
 
     path: Path
-    name: str  # the path as the user wrote it, for messages
+    name: str  # as the user wrote it, for messages
     document: Document
-    spec: Spec_co | None  # none where the file has mistakes
+    spec: Spec_co | None  # None in case of errors
     mistakes: list[Mistake]
 
     def checked(self) -> Spec_co:
-        """What the file says; a QuemError with all of its mistakes where it has any."""
+        """The contents of the file; raises QuemError with all of its errors."""
         if self.spec is None or self.mistakes:
             raise QuemError(self.mistakes)
         return self.spec
 
     def beside(self, name: str) -> tuple[Path, str]:
-        """Where a file that the study names is: its path, and its name for messages."""
+        """The path of a file that the study names, and its name for messages."""
         return self.path.parent / name, str(Path(self.name).parent / name)
 
     def not_there(self, loc: Loc, name: str) -> Mistake | None:
-        """Say at `loc` that a file the study names is not there, if it is not."""
+        """The error at `loc` on a missing file that the study names, if it is missing."""
         return self.document.not_there(loc, name)
 
 
 @dataclass(frozen=True)
 class JudgedFile(Draft[Spec_co]):
-    """A study file that can have a judging session, as far as it could be understood."""
+    """A study file that can have a judging session, possibly with errors."""
 
-    declared: Declared  # the ids, also those of entries with mistakes elsewhere
-    source: RankingsSource | None  # where the rankings are; None where that part has mistakes
+    declared: Declared  # ids, also those of entries with errors elsewhere
+    source: RankingsSource | None  # None if that part has errors
 
 
 StudyFile: TypeAlias = JudgedFile[JudgedSpec]
@@ -79,24 +79,24 @@ def read_study(path: str | os.PathLike[str]) -> JudgedSpec:
 
 
 def draft_study(path: str | os.PathLike[str]) -> StudyFile:
-    """Read a study file with judges, keeping its mistakes beside what is understood."""
+    """Read a study file with judges, collecting its errors."""
     if _kind(_document(path), JUDGED) == "relevance":
         return draft_relevance(path)
     return draft_experience(path)
 
 
 def draft_experience(path: str | os.PathLike[str]) -> ExperienceFile:
-    """Read a study file of kind ``experience``, keeping its mistakes beside what is understood."""
+    """Read a study file of kind ``experience``, collecting its errors."""
     return judged(draft_of_kind(path, ExperienceSpec))
 
 
 def draft_relevance(path: str | os.PathLike[str]) -> RelevanceFile:
-    """Read a study file of kind ``relevance``, keeping its mistakes beside what is understood."""
+    """Read a study file of kind ``relevance``, collecting its errors."""
     return judged(draft_of_kind(path, RelevanceSpec))
 
 
 def judged(draft: Draft[Judged]) -> JudgedFile[Judged]:
-    """The draft of a study with judges, with its ids and the mistakes between them."""
+    """The draft of a study with judges, with its ids and the errors between them."""
     dangling: list[Mistake]
     ids, dangling = declared(draft.document, draft.mistakes)
     source = draft.spec.rankings if draft.spec else _source_alone(draft.document.content)
@@ -105,7 +105,7 @@ def judged(draft: Draft[Judged]) -> JudgedFile[Judged]:
 
 
 def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[Spec_co]:
-    """Read a study file of one kind, keeping its mistakes beside what is understood."""
+    """Read a study file of one kind, collecting its errors."""
     document = _document(path)
     _kind(document, (model.model_fields["kind"].default,))
     _fill_in_names(document.content, Path(path))
@@ -116,14 +116,14 @@ def draft_of_kind(path: str | os.PathLike[str], model: type[Spec_co]) -> Draft[S
 
 
 def draft_in_memory(model: type[Spec_co], content: Mapping[str, Any]) -> Draft[Spec_co]:
-    """What a study file with this content would give; places in it are keys alone."""
+    """The draft of a study file with this content; places in it are keys alone."""
     document = Document("", {"id": "in-memory", **content}, {}, {})
     spec, mistakes = validate(model, document)
     return Draft(IN_MEMORY, str(IN_MEMORY), document, spec, mistakes)
 
 
 def kind_of(path: str | os.PathLike[str], wanted: str | None = None) -> str:
-    """Say of what kind a study is."""
+    """The kind of a study."""
     return _kind(_document(path), (wanted,) if wanted else ())
 
 
@@ -156,14 +156,14 @@ def _kind(document: Document, wanted: tuple[str, ...] = ()) -> str:
 
 
 def _fill_in_names(content: dict[str, object], path: Path) -> None:
-    """A study without an id or title has those of its file."""
+    """Fill in a missing id or title from the file's name."""
     stem = f"{path.absolute().parent.name}-{path.stem}".strip("-")
     content.setdefault("id", stem)
     content.setdefault("title", content["id"] if isinstance(content["id"], str) else stem)
 
 
 def _source_alone(content: dict[str, object]) -> RankingsSource | None:
-    """The rankings' place, though other parts of the file have mistakes."""
+    """The source of rankings, even if other parts of the file have errors."""
     try:
         return RankingsSource.model_validate(content.get("rankings", {}))
     except ValueError:

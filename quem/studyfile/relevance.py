@@ -1,4 +1,4 @@
-"""A study in which judges say how relevant cases are to queries.
+"""A study of kind ``relevance``, in which judges grade how relevant cases are to queries.
 
 Its keys are explained in ``docs/how-to/pooling.md``.
 """
@@ -38,11 +38,11 @@ from quem.studyfile.models import (
     System,
 )
 
-# The question whose answer a grade is, as in the answers.
+# The id of the grade's question in the answers.
 GRADE = "grade"
-# Keys that give them: 0 to 9.
+# Keys of grades: 0 to 9.
 MOST_GRADES = 10
-# What grades are called where nobody says it, by their number.
+# Default labels of grades, by their number.
 LABELS: dict[int, tuple[str, ...]] = {
     2: ("Not relevant", "Relevant"),
     3: ("Not relevant", "Partly relevant", "Relevant"),
@@ -94,7 +94,7 @@ class RelevanceSpec(SessionSpec):
     )
     grades: Annotated[
         tuple[Line, ...], OneOrMore, AfterValidator(_differ), allowed("texts, 2 to 10")
-    ] = Field(description="What the grades 0, 1, 2, … are called.")
+    ] = Field(description="Labels of the grades 0, 1, 2, ….")
     judgments: FileName = Field(
         "",
         description="A table of judgments with the columns query, case, judge, and grade, instead "
@@ -107,7 +107,7 @@ class RelevanceSpec(SessionSpec):
         RelevanceSettings(), description="Settings of the analysis."
     )
 
-    # What a study of people and systems has besides; sessions of both kinds are run alike.
+    # Attributes of experience studies; sessions of both kinds are run alike.
     experience_unit: ClassVar[str] = "years"
     subjects: ClassVar[tuple[Subject, ...]] = ()
     systems: ClassVar[tuple[System, ...]] = ()
@@ -123,19 +123,19 @@ class RelevanceSpec(SessionSpec):
 
     @property
     def rankings(self) -> RankingsSource:
-        """Where the judgments are: a table, or a judging session."""
+        """The source of judgments: a table, or a judging session."""
         if self.judgments:
             return RankingsSource.model_validate(self.judgments)
         return RankingsSource.model_validate({"from": "store"})
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """What grades are called, the lowest first."""
+        """The labels of grades, lowest first."""
         return self.grades
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """The grade, and what judges are asked besides."""
+        """The grade, and further questions to judges."""
         asked = Question(
             id=GRADE,
             about="solution",
@@ -155,5 +155,5 @@ class RelevanceSpec(SessionSpec):
         return self
 
 
-# What a judging session can be of.
+# The kinds of judging sessions.
 JudgedSpec: TypeAlias = ExperienceSpec | RelevanceSpec

@@ -184,7 +184,7 @@ class GroundTruth(StudyPart):
 
     @model_validator(mode="after")
     def _one_source(self) -> GroundTruth:
-        # Before cases are pooled and judged there is none.
+        # There is none before cases are pooled and judged.
         if self.is_named:
             _need_one(self, *_TRUTHS)
         return self
@@ -201,9 +201,11 @@ class MacFac(StudyPart):
     mac: RetrieverId = Field(description="The first, quick.")
     fac: RetrieverId = Field(description="The second, thorough.")
     filters: Annotated[tuple[Size, ...], OneOrMore] = Field(
-        description="How many cases the first keeps; no more than there are to search."
+        description="Number of cases that the first keeps; at most those there are to search."
     )
-    k: Annotated[tuple[Size, ...], OneOrMore] = Field(description="How many the second chooses.")
+    k: Annotated[tuple[Size, ...], OneOrMore] = Field(
+        description="Number of cases that the second chooses."
+    )
 
     @model_validator(mode="after")
     def _pairs(self) -> MacFac:
@@ -219,7 +221,7 @@ class MacFac(StudyPart):
 
     @property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """The size of the filter and k of each pair; one alone goes with all of the others."""
+        """The filter size and k of each pair; a single one is combined with all of the others."""
         count = max(len(self.filters), len(self.k))
         filters = self.filters * count if len(self.filters) == 1 else self.filters
         k = self.k * count if len(self.k) == 1 else self.k

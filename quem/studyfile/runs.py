@@ -1,8 +1,8 @@
-"""Runs of machine judges: who ranked what, as the files beside a study say.
+"""Runs of machine judges: their rankings in files beside a study.
 
 ``machines/M1/runs/0001.json`` is the first run of the machine judge ``M1``. A run is added and
-never changed; the last one counts. It holds all that statistics need; the requests and the answers
-themselves are in the transcripts, which its calls name.
+never changed; the last one counts. It holds the data for all statistics; requests and answers are
+in the transcripts, which its calls name.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ class _Part(BaseModel):
 
 
 class Call(_Part):
-    """One order of one problem's solutions, and how the machine ranked them."""
+    """One order of one problem's solutions, with the machine's ranking."""
 
     problem: str
     block: int = 1
     repeat: int  # from 0
     key: str  # of the transcript
     status: Status
-    order: tuple[str, ...]  # the solvers, in the order in which their solutions were presented
-    attempts: int = 1  # how often it was asked, until it answered in the form that was asked for
-    # Solvers, best first; equal ones together. Empty unless the status is ``ok``.
+    order: tuple[str, ...]  # solvers in order of presentation
+    attempts: int = 1  # number of requests until a valid answer
+    # Solvers, best first; ties together. Empty unless the status is ``ok``.
     ranked: tuple[tuple[str, ...], ...] = ()
-    cannot: dict[str, str] = {}  # why solutions were not ranked, by solver
-    # As the service says who answered
+    cannot: dict[str, str] = {}  # reasons of solutions that were not ranked, by solver
+    # The server, as the service names it
     model: str = ""
     fingerprint: str = ""
 
 
 class Run(_Part):
-    """What one machine judge said of a study in one run."""
+    """A run of a machine judge on a study."""
 
     format: Literal["quem-machine-run/1"] = "quem-machine-run/1"
     study: str
@@ -64,27 +64,27 @@ class Run(_Part):
 
     @property
     def blocked(self) -> bool:
-        """Whether it was given parts of the groups."""
+        """Whether it ranked blocks."""
         return any(call.block > 1 for call in self.calls)
 
     @property
     def failed(self) -> float:
-        """The share of the calls without a valid ranking; 1 where none was made."""
+        """The share of the calls without a valid ranking; 1 without calls."""
         failed = sum(call.status != "ok" for call in self.calls)
         return failed / len(self.calls) if self.calls else 1.0
 
     def count(self, status: Status) -> int:
-        """Count the calls that ended like this."""
+        """The number of calls with a status."""
         return sum(call.status == status for call in self.calls)
 
 
 def runs_folder(study: Path, judge: str) -> Path:
-    """Say where the runs of a machine judge are kept, beside the study file."""
+    """The folder of a machine judge's runs, beside the study file."""
     return study.parent / FOLDER / judge / "runs"
 
 
 def read_runs(study: Path, study_id: str, judge: str) -> list[Run]:
-    """Read all runs of a machine judge, the first one first."""
+    """All runs of a machine judge in order."""
     runs = []
     for path in sorted(runs_folder(study, judge).glob("[0-9]*.json")):
         try:

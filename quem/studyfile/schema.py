@@ -1,4 +1,4 @@
-"""Checks a document against its model, and says in plain words where they differ."""
+"""Validation of a document against its model, with plain error messages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 Model = TypeVar("Model", bound=BaseModel)
 
-# By how pydantic's names of errors begin.
+# By prefixes of pydantic's names of errors.
 _MESSAGES = {
     "float": "{it} is not a number; use a value such as 7 or 7.5",
     "int": "{it} is not a whole number; use a value such as 7",
@@ -36,7 +36,7 @@ _MESSAGES = {
 
 
 def validate(model: type[Model], document: Document) -> tuple[Model | None, list[Mistake]]:
-    """Make the model of a document."""
+    """The model of a document."""
     try:
         return model.model_validate(document.content), []
     except ValidationError as error:
@@ -45,7 +45,7 @@ def validate(model: type[Model], document: Document) -> tuple[Model | None, list
 
 
 def changed_settings(settings: Model, changed: Mapping[str, object]) -> Model:
-    """Put the settings of a caller in the place of those of a study file."""
+    """The settings of a study file with a caller's replacements."""
     wanted = {key: value for key, value in changed.items() if value is not None}
     model = type(settings)
     try:
@@ -68,7 +68,7 @@ def setting_value(model: type[BaseModel], name: str, value: object) -> object:
 def complaints(
     error: ValidationError, model: type[BaseModel], content: object, *, what: str = "key"
 ) -> list[tuple[Loc, str, bool]]:
-    """Put pydantic's errors in plain words."""
+    """Errors by pydantic in plain words."""
     keys = dict(known_keys(model))
     wrong: list[tuple[Loc, str, bool]] = []
     for detail in error.errors(include_url=False):
@@ -86,7 +86,7 @@ def complaints(
 def known_keys(
     model: type[BaseModel], path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-    """Yield each mapping of the file (its path, list indices left out) and its keys."""
+    """Each mapping of the file (its path, list indices left out) with its keys."""
     fields = {info.alias or name: info for name, info in model.model_fields.items()}
     yield path, list(fields)
     for name, info in fields.items():
@@ -108,7 +108,7 @@ def _unknown(word: str, siblings: list[str], what: str) -> str:
 
 
 def _gone(model: type[BaseModel], loc: Loc) -> str:
-    """What to do about a key that a mapping had once; empty for any other."""
+    """The remedy for a removed key of a mapping; empty for any other."""
     models = [model]
     for part in loc[:-1]:
         if isinstance(part, str):
@@ -151,7 +151,7 @@ def _message(detail: ErrorDetails) -> str:
 
 
 def _loc_in(content: Any, loc: tuple[int | str, ...]) -> Loc:  # noqa: ANN401  plain data
-    """Leave out of pydantic's `loc` what is not part of the file, such as union tags."""
+    """A `loc` by pydantic without parts that are not in the file, such as union tags."""
     path: list[str | int] = []
     for index, part in enumerate(loc):
         if isinstance(content, dict):

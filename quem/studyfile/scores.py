@@ -1,4 +1,4 @@
-"""The settings that all scored kinds share."""
+"""Refuse a word of earlier versions, naming its replacement."""
 
 from __future__ import annotations
 

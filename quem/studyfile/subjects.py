@@ -1,10 +1,10 @@
-"""The table of subjects that a solving session writes: who solved what, and how long it took.
+"""The table of subjects that a solving session writes: solutions and times.
 
 A study names it instead of a list (``subjects: subjects.csv``), so that the study file is never
 rewritten. The columns are ``id``, ``name``, ``experience``, and ``state``, one ``answer QUESTION``
-for each question, and ``state PROBLEM``, ``seconds PROBLEM``, ``away PROBLEM``, and
-``paused PROBLEM`` for each problem. A table that somebody wrote needs only ``id`` and
-``experience``. Where ``reuse`` or ``answer reuse`` says yes, they agreed to be in a panel.
+per question, and ``state PROBLEM``, ``seconds PROBLEM``, ``away PROBLEM``, and ``paused PROBLEM``
+per problem. A table made by hand needs only ``id`` and ``experience``. If ``reuse`` or ``answer
+reuse`` is yes, they agreed to be in a panel.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ _OF_PROBLEM = ("state", "seconds", "away", "paused")
 _SOLVED, _UNSOLVED = ("submitted", "timeout"), ("skipped", "none")
 _GONE = ("withdrawn", "declined", "absent")
 _MOST_NAMED = 20
-# Whether somebody agreed to be in a reference panel: a column of its own, or a question.
+# Consent to a reference panel: a column or a question.
 _REUSE, _AGREED = ("reuse", f"{_ANSWER}reuse"), ("yes", "true")
 
 
 @dataclass(frozen=True)
 class SolvedProblem:
-    """What a subject made of one problem, and how long it took."""
+    """A subject's outcome on one problem, with times."""
 
-    state: str  # "timeout" where the time was over, and "none" where there is no solution
+    state: str  # "timeout" if the time was over, "none" without a solution
     # Time at work with the page in view, away from it, and in pauses
     seconds: float = 0.0
     away: float = 0.0
@@ -52,8 +52,8 @@ class SubjectRecord:
 
     id: str
     name: str
-    experience: float | None  # none for those who did not say it, who are no subjects of the study
-    # Those who withdrew, declined, or solved nothing are no subjects of the study either.
+    experience: float | None  # None if not given; such people are not subjects of the study
+    # People who withdrew, declined, or solved nothing are not subjects of the study either.
     state: str = ""
     answers: Mapping[str, str] = field(default_factory=dict)  # by question
     problems: Mapping[str, SolvedProblem] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class SubjectRecord:
 def subjects_text(
     records: Iterable[SubjectRecord], questions: Sequence[str], problems: Sequence[str]
 ) -> str:
-    """The table; the same records give the same text."""
+    """The table; equal records give equal text."""
     of_problems = [f"{what} {p}" for p in problems for what in _OF_PROBLEM]
     rows = [[*_OWN, *(f"{_ANSWER}{question}" for question in questions), *of_problems]]
     for one in records:
@@ -78,7 +78,7 @@ def subjects_text(
 
 
 def fill_in_subjects(document: Document) -> list[Mistake]:
-    """Put the subjects of a table, and their missing solutions, where a study names the table."""
+    """Fill a study with the subjects of its table, and their missing solutions."""
     content, at = document.content, ("subjects",)
     named, is_solved = content.get("subjects"), content.get("solving") is not None
     if not isinstance(named, str):
@@ -109,7 +109,7 @@ def fill_in_subjects(document: Document) -> list[Mistake]:
 def _subjects(
     table: Rows, problems: Sequence[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, str]]]:
-    """The entries of subjects and of their missing solutions, as a study file would list them."""
+    """The entries of subjects and their missing solutions, as in a study file."""
     each = ((column, *column.partition(" ")[::2]) for column in table.header)
     columns = [one for one in each if one[1] in _OF_PROBLEM and one[2]]
     for column, _, problem in columns:
@@ -141,7 +141,7 @@ def _subjects(
 def _solved(
     table: Rows, line: int, row: dict[str, str], columns: Iterable[tuple[str, str, str]]
 ) -> tuple[dict[str, float | None], list[str]]:
-    """The seconds of each problem that a subject solved, and the problems that they did not."""
+    """The seconds of each problem that a subject solved, and their unsolved problems."""
     seconds, unsolved = {}, []
     for column, what, problem in columns:
         cell, state = row[column], row.get(f"state {problem}", "submitted")

@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def tables() -> dict[str, str]:
-    """Give the rankings of each study as a wide table, by the stem of its file."""
+    """The rankings of each study as a wide table, by file stem."""
     return {stem: _table(stem, seed) for stem, seed in SEEDS.items()}
 
 
@@ -62,7 +62,7 @@ def _table(stem: str, seed: int) -> str:
 
 
 def checkers() -> dict[str, str]:
-    """Give the orders of two programs that rank the plans of study.yaml, best first.
+    """Orders by two programs of the plans of study.yaml, best first.
 
     One sees the solver's experience as a judge does, but for twice the noise; the other sees
     hardly any of it.

@@ -48,7 +48,7 @@ _COMPARED: tuple[tuple[str, float, Callable[[Any, Any], float]], ...] = (
 def retrieve(
     query: Mapping[str, Any], k: int, cases: Mapping[str, Mapping[str, Any]]
 ) -> list[tuple[str, float]]:
-    """Give the k bicycles that are most like the wish; what was not said does not count."""
+    """The k bicycles most similar to the wish; missing values do not count."""
     said = [part for part in _COMPARED if query[part[0]] is not None]
     whole = sum(weight for _, weight, _ in said)
     found = [

@@ -23,7 +23,7 @@ class Shelves:
             self.shelves.setdefault(bicycle["type"], []).append((name, bicycle["price"]))
 
     def retrieve(self, query: Mapping[str, Any], k: int) -> list[tuple[str, float]]:
-        """Give the bicycles of that type, the nearest in price first."""
+        """The bicycles of a type, nearest price first."""
         price = query["price"]
         found = [
             (name, 0.5 if price is None else 1 / (1 + abs(price - own) / 500))

@@ -1,1 +1,1 @@
-"""What judges receive of solutions: texts, images and pages of PDFs."""
+"""Contents of solutions for judges: texts, images, and pages of PDFs."""

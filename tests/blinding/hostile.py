@@ -1,4 +1,4 @@
-"""What a parser that was taken over by a file may try: each attempt in a fork of its own."""
+"""Attacks of a parser compromised by a file, each in a separate fork."""
 
 from __future__ import annotations
 
@@ -75,7 +75,6 @@ for name, code in CODES.items():
 
 @contextmanager
 def surroundings(folder: Path) -> Iterator[dict[str, object]]:
-    """Give what is to be protected: files, listening sockets, and this process."""
     import resource
 
     import matplotlib as mpl
@@ -122,5 +121,4 @@ SECCOMP = "317" if platform.machine() == "x86_64" else "277"
 
 
 def in_container(refused: str, *arguments: str) -> list[str]:
-    """Give a command that runs Python where system calls are refused."""
     return [sys.executable, "-c", _CONTAINER, refused, *arguments]

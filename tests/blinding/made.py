@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def written(folder: Path, name: str, content: str | bytes, **keys: Any) -> SolutionFile:  # noqa: ANN401  of the file
-    """Write a file of a solution, and check it."""
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
@@ -27,27 +26,22 @@ def written(folder: Path, name: str, content: str | bytes, **keys: Any) -> Solut
 
 
 def asset(number: int, page: int | None = None) -> str:
-    """Name an image as the judge's pages do."""
     return f"/asset/{number}" if page is None else f"/asset/{number}/{page}"
 
 
 def rendered(*files: SolutionFile, **keys: Any) -> Rendered:  # noqa: ANN401  of the page
-    """Render a solution of some files."""
     return render_solution(Solution("P1", "S1", files), asset, **keys)
 
 
 def shown(file: SolutionFile) -> str:
-    """What a page shows of a text."""
     return str(rendered(file).parts[0].html)
 
 
 def patterns(*words: str, exact: bool = False) -> tuple[re.Pattern[str], ...]:
-    """What finds some words."""
     made = (word_pattern(word, exact=exact) for word in words)
     return tuple(pattern for pattern in made if pattern)
 
 
 def opened(raw: bytes, mode: str = "") -> Image.Image:
-    """The image in some bytes, in a mode."""
     image = Image.open(io.BytesIO(raw))
     return image.convert(mode) if mode else image

@@ -23,7 +23,6 @@ def token(kind: str) -> str:
 
 
 def document(contents: bytes = _SHOWN, n_pages: int = 1) -> Pdf:
-    """A document with some text on each page."""
     pdf = pikepdf.new()
     font = Keys(Type=Name.Font, Subtype=Name.Type1, BaseFont=Name.Helvetica)
     for _ in range(n_pages):
@@ -41,7 +40,6 @@ def _text(word: str, setup: str = "", place: str = "20 100 Td", size: float = 14
 
 
 def photo(word: str, form: str = "JPEG") -> bytes:
-    """A picture of 8 by 8 with a name in its metadata."""
     exif, out = Image.Exif(), io.BytesIO()
     exif[0x013B] = word
     Image.new("RGB", (8, 8), "teal").save(out, form, exif=exif, comment=word)
@@ -151,7 +149,7 @@ def _note_in_hidden_layer(pdf: Pdf, page: pikepdf.Object, word: str) -> None:
     page.Annots = Array([pdf.make_indirect(note)])
 
 
-# What is beside the page: 31 kinds.
+# Places outside of the page: 31 kinds.
 PLANTS: Mapping[str, Plant] = {
     "document information": lambda pdf, _, word: pdf.docinfo.update({"/Author": word}),
     "xmp": _xmp,
@@ -197,7 +195,7 @@ PLANTS: Mapping[str, Plant] = {
 _COVER = "rg 10 80 250 50 re f Q\n"
 _INSTEAD = f"/Span << /ActualText (?) /Alt (?) /E (?) >> BDC {_text('Seen')}EMC\n"
 
-# What text is found in, and nobody sees: 14 kinds.
+# Places of invisible text: 14 kinds.
 HIDDEN: Mapping[str, Plant] = {
     "render mode": _page("<< >>", _text("?", place="3 Tr 20 100 Td")),
     "white on white": _page("<< >>", _text("?", "1 g")),
@@ -219,7 +217,7 @@ HIDDEN: Mapping[str, Plant] = {
 
 
 def planted(kinds: Mapping[str, Plant], name: Callable[[str], str] = token) -> bytes:
-    """Give a PDF with a page for each kind, which shows an ordinary text beside what is planted."""
+    """A PDF with one page per kind, with an ordinary text beside the planted one."""
     pdf = document(n_pages=len(kinds))
     for page, (kind, plant) in zip(pdf.pages, kinds.items(), strict=True):
         more = plant(pdf, page.obj, name(kind)) or ""

@@ -25,12 +25,10 @@ _TAGS |= {"artist": 0x013B, "computer": 0x013C, "copyright": 0x8298}
 
 
 def secret(_kind: str) -> str:
-    """The same name wherever one is planted."""
     return SECRET
 
 
 def picture(mode: str = "RGB", size: tuple[int, int] = (8, 4)) -> Image.Image:
-    """A picture whose left half differs from its right."""
     image = Image.new("RGB", size, "white")
     image.paste((200, 30, 30), (0, 0, size[0] // 2, size[1]))
     return image.convert(mode)
@@ -78,7 +76,6 @@ def _film(form: str, first: Image.Image, end: str = "", **options: Any) -> bytes
 
 
 def _jpeg(name: Name = secret) -> bytes:
-    """A photograph with a name in each segment, and behind its end."""
     more: dict[str, Any] = {"comment": name("JPEG comment"), "xmp": _xmp(name, "JPEG")}
     more |= {"exif": _exif(name, "JPEG"), "icc_profile": _icc(name, "JPEG")}
     raw = _saved(picture(size=(16, 8)), "JPEG", name("JPEG end"), **more)
@@ -91,7 +88,6 @@ def _jpeg(name: Name = secret) -> bytes:
 
 
 def _png(name: Name = secret) -> bytes:
-    """A plot with a name in each kind of chunk, and behind its end."""
     info = PngImagePlugin.PngInfo()
     info.add_text("Author", name("PNG text"))
     info.add_text("Comment", name("PNG compressed text"), zip=True)
@@ -103,7 +99,6 @@ def _png(name: Name = secret) -> bytes:
 
 
 def _gif(name: Name = secret) -> bytes:
-    """An animation with a name in a comment, in an extension, and behind its end."""
     raw = _film("GIF", picture("P"), comment=name("GIF comment").encode(), loop=0)
     word = name("GIF extension").encode()
     extension = b"\x21\xff\x0bXMP DataXMP" + bytes([len(word)]) + word + b"\0"
@@ -111,7 +106,6 @@ def _gif(name: Name = secret) -> bytes:
 
 
 def _webp(name: Name = secret) -> bytes:
-    """A picture with a name in EXIF, XMP and color profile, and behind its end."""
     more: dict[str, Any] = {"exif": _exif(name, "WebP"), "xmp": _xmp(name, "WebP")}
     more |= {"icc_profile": _icc(name, "WebP"), "lossless": True}
     return _saved(picture(), "WEBP", name("WebP end"), **more)
@@ -137,7 +131,7 @@ HIDDEN += [("WEBP", "colors"), ("WEBP", "frames")]
 
 
 def hidden_colors(form: str, word: str = SECRET) -> Image.Image:
-    """An image half of which is clear, and whose clear pixels have the letters of a name."""
+    """A half-transparent image with a name in its transparent pixels."""
     letters = itertools.cycle(word.encode())
     image = picture("RGBA", (16, 6))
     for y in range(6):
@@ -175,7 +169,6 @@ def hidden(form: str, how: str, word: str = SECRET) -> bytes:
 
 
 def planted_images(name: Name) -> dict[str, bytes]:
-    """Images of every format, with every name that can be planted as a whole."""
     images = {file: make(name) for file, make in METADATA.items()}
     for form, how in HIDDEN:
         # Three bytes are too few for a name, and of frames only PNG keeps colors of clear pixels.

@@ -1,6 +1,6 @@
-"""A notebook and a drawing that name their author in every place where nobody looks.
+"""A notebook and a drawing that name their author in every invisible place.
 
-In both, «kind» stands for the name to plant for that kind of place.
+In both, «kind» is replaced by the name planted for that kind of place.
 """
 
 from __future__ import annotations
@@ -87,7 +87,6 @@ def planted_notebook(name: Name) -> dict[str, Any]:
 
 
 def with_attachment(notebook: dict[str, Any], name: Name) -> dict[str, Any]:
-    """Give the first cell the picture that its text shows."""
     cell = notebook["cells"][0]
     target = cell["source"][2].partition("attachment:")[2].rstrip(")")
     cell["attachments"] = {target: {"image/png": _png(name("attachment"))}}

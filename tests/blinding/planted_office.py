@@ -1,6 +1,6 @@
 """Documents, slides, and workbooks with names planted wherever programs and cheats put them.
 
-In the templates, «kind» stands for the name to plant for that kind of place, and HOST for a host
+In the templates, «kind» is replaced by the name planted for that kind of place, and HOST for a host
 that nobody may call. All show an ordinary text beside what is planted.
 """
 
@@ -50,12 +50,10 @@ _PREFIXES = " ".join(f'xmlns:{prefix}="{space}"' for prefix, space in _SPACES.it
 
 
 def filled(template: str, name: Name) -> str:
-    """Plant a name for each «kind»."""
     return re.sub("«(.*?)»", lambda match: name(match[1]), template)
 
 
 def zipped(parts: Mapping[str, str | bytes]) -> bytes:
-    """Pack parts into a zip file."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as package:
         for part, content in parts.items():
@@ -124,7 +122,7 @@ def simple_docx(*paragraphs: str, header: str = "") -> bytes:
     return _package("word/document.xml", "w", parts)
 
 
-# Who made it, in the three places of Office Open XML, and custom XML.
+# The author in the three places of Office Open XML, and custom XML.
 _PROPERTIES = {
     "docProps/core.xml": "<cp:coreProperties><dc:creator>«dc:creator»</dc:creator>"
     "<cp:lastModifiedBy>«cp:lastModifiedBy»</cp:lastModifiedBy><dc:title>«dc:title»</dc:title>"
@@ -381,8 +379,6 @@ _RTF = (
 
 
 def planted_office(name: Name, host: str = "127.0.0.1:9") -> dict[str, bytes]:
-    """Give a file of each format, by its ending."""
-
     def of(form: str, template: str) -> str:
         return filled(template.replace("HOST", host), lambda kind: name(f"{form} {kind}"))
 

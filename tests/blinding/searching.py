@@ -1,4 +1,4 @@
-"""What files and answers hold, in every way in which programs write text."""
+"""Contents of files and responses in all encodings of text."""
 
 from __future__ import annotations
 
@@ -40,7 +40,6 @@ def everything_in(raw: bytes) -> bytes:
 
 
 def _streams(raw: bytes) -> list[bytes]:
-    """What is in a PDF."""
     if b"%PDF-" not in raw[:1024]:
         return []
     plain = io.BytesIO()
@@ -53,7 +52,6 @@ def _streams(raw: bytes) -> list[bytes]:
 
 
 def _members(raw: bytes) -> Iterator[bytes]:
-    """What is in a package of an office program: each part, and its name."""
     if raw.startswith(b"PK\x03\x04"):
         with zipfile.ZipFile(io.BytesIO(raw)) as package:
             for info in package.infolist():
@@ -62,7 +60,6 @@ def _members(raw: bytes) -> Iterator[bytes]:
 
 
 def _chunks(raw: bytes) -> Iterator[bytes]:
-    """What is in a PNG."""
     at = 8
     while raw.startswith(b"\x89PNG") and at < len(raw):
         size = int.from_bytes(raw[at : at + 4], "big")
@@ -87,7 +84,7 @@ def _colors(raw: bytes) -> Iterator[bytes]:
 
 
 def _inflated(content: bytes) -> Iterator[bytes]:
-    """What deflated streams near the beginning hold."""
+    """Inflated streams near the beginning."""
     for start in [i for i in range(min(len(content), 100)) if content[i] == 0x78]:
         try:
             yield zlib.decompressobj().decompress(content[start:])

@@ -40,7 +40,7 @@ linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of Linu
 
 @linux
 def test_a_worker_that_was_taken_over_reaches_nothing(tmp_path: Path) -> None:
-    """What succeeds in an ordinary process fails in a confined one, which can still work."""
+    """Attacks that succeed in an ordinary process fail in a confined one, which still works."""
     if not (held()["landlock"] and held()["seccomp"]):
         pytest.skip("; ".join(held()["why"]))
     with hostile.surroundings(tmp_path) as around:
@@ -51,7 +51,6 @@ def test_a_worker_that_was_taken_over_reaches_nothing(tmp_path: Path) -> None:
 
 
 def test_workers_give_what_the_libraries_give_here(tmp_path: Path) -> None:
-    """Of pages, drawings, images, and workbooks."""
     path, out = tmp_path / "a.pdf", io.BytesIO()
     path.write_bytes(planted({**PLANTS, **HIDDEN}))
     with pikepdf.open(path) as pdf:

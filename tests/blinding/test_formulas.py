@@ -121,7 +121,6 @@ def drawn(folder: Path, more: str, *words: str) -> tuple[str, bytes]:
 
 
 def test_words_of_drawings_are_redacted(tmp_path: Path) -> None:
-    """They are neither drawn nor found any more; all else of the drawing stays."""
     assert drawn(tmp_path, "")[0] == "plan"
     pieces = '<text y="15" x="2">by De<tspan dx="1" fill="#111">ep</tspan> Blunder</text>'
     (text, whole), (left, without) = (
@@ -170,7 +169,6 @@ def test_drawings_fetch_nothing(tmp_path: Path) -> None:
     ids=["broken", "text", "entities", "huge"],
 )
 def test_hostile_drawings(tmp_path: Path, content: str) -> None:
-    """They are drawn within limits, or refused with a remedy."""
     path = tmp_path / "a.svg"
     path.write_text(content)
     with suppress(FileError):

@@ -64,7 +64,6 @@ def test_animations_stay_animated(form: str) -> None:
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
 def test_png_keeps_its_pixels(mode: str) -> None:
-    """What a picture shows is the same after cleaning, transparency included."""
     image = picture("L").convert(mode) if mode in ("1", "LA", "I;16") else picture(mode)
     if mode == "P":
         image.info["transparency"] = image.getpixel((0, 0))
@@ -75,7 +74,6 @@ def test_png_keeps_its_pixels(mode: str) -> None:
 
 
 def visible(image: Image.Image) -> list[tuple[int, ...] | None]:
-    """The pixels of an image with transparency, where a clear one has no color."""
     raw = image.tobytes()
     if image.mode != "RGBA":
         return [(value,) for value in raw]
@@ -130,7 +128,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_cleaned_is_refused(name: str, tmp_path: Path) -> None:
-    """Nothing is sent that was not made anew; the error names the file."""
+    """Only re-encoded images are sent; the error names the file."""
     raw, message = REFUSED[name]
     with pytest.raises(RefusedError, match=message):
         encode_image(raw)

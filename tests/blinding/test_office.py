@@ -60,7 +60,7 @@ def test_a_cleaned_package_names_nobody(form: str, tmp_path: Path) -> None:
     least, left = PLANTED[form]
     assert len(planted) >= least
     file = written(tmp_path, f"x.{form}", raw)
-    # What a worker does with a package is done here.
+    # The worker's steps on a package run in this process.
     cleaned = clean(file) if form == "rtf" else clean_package(file.path)
     found = names.found_in(cleaned.content)
     kinds = {names.meanings[name] for name in found}
@@ -68,7 +68,6 @@ def test_a_cleaned_package_names_nobody(form: str, tmp_path: Path) -> None:
 
 
 def budget(folder: Path, name: str) -> SolutionFile:
-    """A workbook of openpyxl, whose formulas have no results."""
     book: Any = openpyxl.Workbook()
     sheet = book.active
     sheet.title = "Zebulon"
@@ -116,7 +115,6 @@ def checked(tmp_path_factory: pytest.TempPathFactory) -> Any:  # noqa: ANN401  w
 
 
 def test_one_bad_file_does_not_hide_the_others(checked: Any) -> None:  # noqa: ANN401
-    """A file that cannot be read is one mistake; the others are converted, and that is told."""
     (pages, *_), mistakes, _, told = checked
     assert [(one.path.rpartition("/")[2], one.message) for one in mistakes] == [
         (f"{SUBJECTS[2]}.docx", packages.Package.broken)
@@ -130,7 +128,6 @@ def test_one_bad_file_does_not_hide_the_others(checked: Any) -> None:  # noqa: A
 
 
 def test_visible_names_are_found_with_page_or_sheet(checked: Any) -> None:  # noqa: ANN401
-    """A name in a text, in a header that is kept, and in the name of a sheet is told."""
     (pages, sheets, *_), _, warnings, _ = checked
     told = {(one.code, one.message) for one in warnings}
     assert {code for code, _ in told} == {"identity", "formats-differ", "not-shown"}
@@ -143,7 +140,6 @@ def test_visible_names_are_found_with_page_or_sheet(checked: Any) -> None:  # no
 
 
 def test_workbooks_are_computed(checked: Any) -> None:  # noqa: ANN401
-    """Formulas without results get them, also from hidden sheets, and values their formats."""
     (pages, sheets, *_), *_ = checked
     (table,) = read_office(sheets).tables
     rows = re.findall(r"<tr>(.*?)</tr>", table.html)
@@ -159,7 +155,6 @@ def test_workbooks_are_computed(checked: Any) -> None:  # noqa: ANN401
 
 
 def test_a_second_start_converts_nothing(checked: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ANN401
-    """What was converted is read from the cache, with its images."""
     files, *_ = checked
     office._cache._values.clear()  # noqa: SLF001  as after a restart
     monkeypatch.setattr(libreoffice, "convert", pytest.fail)
@@ -213,12 +208,10 @@ def test_each_failure_is_that_of_one_file(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def forged(content: bytes) -> bytes:
-    """A package whose directory says that its parts are small."""
     return re.sub(rb"(?s)(PK\x01\x02.{20}).{4}", rb"\1" + (10).to_bytes(4, "little"), content)
 
 
 def test_bombs_are_refused(tmp_path: Path) -> None:
-    """A file that unpacks to too much is refused by its directory, or while it is read."""
     raw = zipped({"word/document.xml": bytes(210_000_000)})
     assert len(raw) < 1_000_000
     with pytest.raises(QuemError, match="unpacks to more than 200 MB"):
@@ -335,7 +328,7 @@ def test_drawings_lead_nowhere(tmp_path: Path) -> None:
 def test_a_pdf_of_too_many_pages_is_told_of_its_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What goes wrong behind the conversion names the file that was handed in."""
+    """Errors after the conversion name the original file."""
     out = io.BytesIO()
     document(n_pages=501).save(out)
     file = written(tmp_path, "a.docx", simple_docx("very long"))

@@ -64,7 +64,6 @@ def test_a_visible_name_is_found_with_its_page(tmp_path: Path) -> None:
 
 
 def test_text_is_read_as_it_stands(tmp_path: Path) -> None:
-    """Lines, small signs and large letters are kept, also on turned and cropped pages."""
     text = b"BT /F1 10 Tf 30 150 Td (Well, gpt-4_x costs 5.0; I think!) Tj 0 -20 Td (Next) Tj ET\n"
     text += b"BT /F1 60 Tf 30 30 Td (IllI) Tj ET 0 0 1 rg 0 0 300 20 re f\n"
     text += b"BT 1 g /F1 10 Tf 30 5 Td (light on dark) Tj ET"
@@ -167,7 +166,6 @@ def test_a_crash_is_the_fault_of_one_file(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_pages_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page is drawn once, in a folder for its owner, and again after the cache lost it."""
     path = saved(tmp_path / "a.pdf", document(b"% kept", n_pages=2))
     before, first = read_pdf(path), page_image(path, 1)
     folder = cache.cache_folder("pages")

@@ -1,4 +1,4 @@
-"""Solutions become HTML that is safe and tells nothing of their makers."""
+"""Solutions become safe HTML that does not identify their solvers."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ from tests.solutions.made import image
 if TYPE_CHECKING:
     from pathlib import Path
 
-# What may stand in a page, and with which values.
-PLAIN_LINE = '<span class="line">'
 VALUES = {
     "align": r"left|right|center",
     "alt": r"(?s).*",
@@ -62,7 +60,6 @@ class Reader(HTMLParser):
         self.text = ""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Check an element and its attributes."""
         assert tag in TAGS, tag
         for name, value in attrs:
             assert name in VALUES, (tag, name)
@@ -70,7 +67,6 @@ class Reader(HTMLParser):
         self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data: str) -> None:
-        """Keep the text."""
         self.text += data
 
 
@@ -154,7 +150,6 @@ def test_markdown_cannot_do_anything(text: str) -> None:
 
 @given(st.text(alphabet="./\\\\%2eEfF:?#ab \0") | st.text(), st.sampled_from(["a.md", "x/a.md"]))
 def test_references_stay_inside(target: str, base: str) -> None:
-    """Whatever a text refers to, it is a path below the solver's folder, or nothing."""
     inner = inner_path(target, base)
     assert not inner.startswith(("/", "\\\\"))
     assert ".." not in inner.split("/")
@@ -202,7 +197,7 @@ RULED = "<hr>\n<p>Just a line: here</p>\n<hr>\n<p>More</p>\n"
 @pytest.mark.parametrize(
     ("text", "html"),
     [
-        # What a program wrote above the text is no part of it; a line above a text is.
+        # Front matter by a program is not part of the text; a line above it is.
         (f"{ABOVE}The plan.", "<p>The plan.</p>\n"),
         (RULE, RULED),
         ("[mine](home.html) <a href='#x'>here</a>", "<p><a>mine</a> <a>here</a></p>\n"),
@@ -272,7 +267,6 @@ def test_a_changed_file_is_shown_anew(tmp_path: Path) -> None:
 def test_a_broken_file_does_not_break_the_page(
     broken: bytes | None, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A file that went away or broke leaves a sentence, and a line in the log."""
     is_pdf = b"%PDF" in (broken or b"")
     good = written(tmp_path, "S1.pdf", planted({"xmp": PLANTS["xmp"]})) if is_pdf else None
     files = good or written(tmp_path, "S1.md", "text"), written(tmp_path, "b.md", "more")
@@ -283,15 +277,3 @@ def test_a_broken_file_does_not_break_the_page(
     assert first.html == "<p>Not now &lt;sorry&gt;.</p>"
     assert "more" in second.html
     assert "S1." in caplog.text
-
-
-def test_code_has_the_colours_of_its_language() -> None:
-    """A language is told by the ending; one that is unknown has no colors."""
-    for name, text in (
-        ("S1.py", "x = 1"),
-        ("S1.h", "int x;"),
-        ("S1.m", "x = 1;"),
-        ("Makefile", "a: b"),
-    ):
-        assert "<span" in code_html(text, filename=name).replace(PLAIN_LINE, "")
-        assert "<span" not in code_html(text, filename="S1.unknown").replace(PLAIN_LINE, "")

@@ -80,7 +80,7 @@ def test_any_format_shows_any_value(value: object, code: str) -> None:
 
 
 def tables(path: Path, book: Any, edit: tuple[bytes, bytes] = (b"", b"")) -> list[Table]:  # noqa: ANN401  of openpyxl
-    """What is shown of a workbook, of which some bytes may be changed."""
+    """The rendered tables of a workbook, with optional changes of its bytes."""
     out = io.BytesIO()
     book.save(out)
     with zipfile.ZipFile(out) as package:
@@ -153,7 +153,6 @@ def test_long_sheets_are_cut_and_counted(tmp_path: Path) -> None:
 
 
 def test_formulas_without_results_are_known(tmp_path: Path) -> None:
-    """What a program wrote without computing it is told from what was computed."""
     book: Any = openpyxl.Workbook()
     book.active.append([1, "=A1+1"])
     (table,) = tables(tmp_path, book)

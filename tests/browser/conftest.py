@@ -29,7 +29,6 @@ _NO_QUESTIONS = {"DEBIAN_FRONTEND": "noninteractive"}
 
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
-    """The driver of the browser."""
     expect.set_options(timeout=SECONDS * 1000)
     with sync_playwright() as driver:
         yield driver
@@ -37,7 +36,6 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    """A running Chromium."""
     path = find_chromium(playwright)
     # As root, Chromium starts only without its sandbox; the pages are our own.
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from playwright.sync_api import expect
 
-from tests.browser.axe import objections
-from tests.browser.views import WIDE
+from tests.browser.views import WIDE, objections
 from tests.patience import SECONDS
 from tests.served import all_ranked
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.served import Served
 
-# What a browser says by itself when a request is refused or cannot be sent.
+# The browser's own messages about refused or unsent requests.
 EXPECTED = re.compile(r"Failed to load resource")
 _TASK = re.compile(r'<a href="(/judge/g/[^"]+)">(.*?)</a>', re.DOTALL)
 _DATA = re.compile(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', re.DOTALL)
@@ -32,7 +31,7 @@ class Visit:
 
     def __init__(self, browser: Browser, served: Served, judge: str, **options: Any) -> None:  # noqa: ANN401
         self.served, self.judge = served, judge
-        # What moves takes time to draw, and changes colors while axe looks at them.
+        # Animations take time, and change colors while axe runs.
         calm = {"viewport": WIDE, "reduced_motion": "reduce"}
         self.context = browser.new_context(**{**calm, **options})
         self.context.set_default_timeout(SECONDS * 1000)
@@ -40,7 +39,6 @@ class Visit:
         self.page = self.new_page()
 
     def new_page(self) -> Page:
-        """Open a tab."""
         page = self.context.new_page()
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on(
@@ -54,7 +52,6 @@ class Visit:
         return page
 
     def enter(self, title: str = "Problem 0", *, ranked: Sequence[str] = ()) -> Page:
-        """Come to a task, the pages before it unseen; with some ranked already, best first."""
         send, base = self.context.request, self.served.base
         page = send.get(self.served.links[self.judge]).text()
         if 'name="consent"' in page:
@@ -72,14 +69,12 @@ class Visit:
         return self.page
 
     def tab(self) -> Page:
-        """Open what the judge is at in another tab."""
         other = self.new_page()
         other.goto(self.page.url)
         is_ready(other)
         return other
 
     def stored(self, problem: str = "P0") -> dict[str, Any]:
-        """Give what the store holds."""
         return self.served.stored(self.judge, problem)
 
     def equals_store(self, problem: str = "P0") -> dict[str, Any]:
@@ -110,36 +105,30 @@ class Visit:
 
 
 def follow(link: Locator) -> None:
-    """Click on what leads to another page, and wait for that."""
     with link.page.expect_navigation():
         link.click()
 
 
 def begin(page: Page, title: str = "Problem 0") -> None:
-    """Go to a task, and wait until its page can be used."""
     follow(page.locator("a[href*='/g/']", has_text=title).first)
     is_ready(page)
 
 
 def reload(page: Page) -> None:
-    """Load a task again, and wait until it can be used."""
     page.reload()
     is_ready(page)
 
 
 def is_ready(page: Page) -> None:
-    """Wait until the page can be used."""
     expect(page.locator("body[data-ready]")).to_be_visible()
 
 
 def is_saved(page: Page) -> None:
-    """Wait until all is saved."""
     line = page.locator("#save-status[data-word=saved]")
     expect(line).to_have_text(re.compile(r"^Saved( \d\d:\d\d)?$"))
 
 
 def labels_in(page: Page, area: str) -> list[str]:
-    """The labels in an area, from top to bottom."""
     labels: list[str] = page.locator(f"#{area} .chip").evaluate_all(
         "chips => chips.map(chip => chip.dataset.label)"
     )
@@ -173,7 +162,6 @@ def row(page: Page, label: str) -> Locator:
 
 
 def title(page: Page) -> Locator:
-    """The title of what is in hand."""
     return page.locator("#main h2").first
 
 
@@ -186,7 +174,6 @@ def is_somewhere(page: Page) -> None:
 
 
 def press(page: Page, label: str, *keys: str) -> None:
-    """Press keys at the row of a solution."""
     for key in keys:
         row(page, label).press(key)
 
@@ -197,19 +184,16 @@ def to_top(page: Page, label: str) -> None:
 
 
 def open_menu(page: Page, label: str) -> Locator:
-    """Open the menu of a solution."""
     row(page, label)
     page.locator(f"#ladder [data-more='{label}']").click()
     return page.get_by_role("menu")
 
 
 def choose(page: Page, label: str, act: str) -> None:
-    """Choose something in the menu of a solution, whatever the language."""
     open_menu(page, label).locator(f"[data-act={act}]").click()
 
 
 def decide(page: Page, choice: str) -> None:
-    """Press a button of the dialog that is there or coming, by its value; wait until it closed."""
     dialog = page.get_by_role("dialog")
     dialog.locator(f"button[value='{choice}']").click()
     expect(dialog).to_have_count(0)
@@ -218,7 +202,6 @@ def decide(page: Page, choice: str) -> None:
 
 
 def escape(page: Page) -> None:
-    """Close the dialog that is there or coming."""
     dialog = page.get_by_role("dialog")
     expect(dialog).to_have_count(1)
     page.keyboard.press("Escape")
@@ -226,7 +209,7 @@ def escape(page: Page) -> None:
 
 
 def cannot_judge(page: Page, label: str, reason: str = "") -> None:
-    """Say that a solution cannot be judged, and wait until it is out of the ranking."""
+    """Mark a solution as "cannot judge", and wait until it leaves the ranking."""
     choose(page, label, "cannot")
     if reason:
         page.get_by_label("Other reason").fill(reason)

@@ -1,55 +1,32 @@
-"""Placing by comparison: what is asked, what is stored, and what can be taken back."""
+"""Placing by comparison, and the study's own questions beside it."""
 
 from __future__ import annotations
 
-import os
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import pytest
 from playwright.sync_api import expect
 
 from tests.browser.judging import (
     Visit,
+    accessible,
     answer,
-    choose,
+    follow,
     goes_on,
-    is_saved,
     place,
     rank_by_keys,
-    reload,
+    row,
+    submit,
     title,
 )
-from tests.browser.views import EVERY_VIEW, PHONE, WIDE
+from tests.browser.views import PHONE
 from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Browser, FloatRect, Locator, Page
-
-ORDER = "CADBE"
-
-
-def test_answers_are_stored_beside_the_order(visit: Callable[..., Visit]) -> None:
-    """Which was compared with which, what was said, on which side the new one was, and how long."""
-    come = visit()
-    page = come.enter()
-    goes_on(page, page.locator("#main [data-do=next]").click)
-    count = sum(place(page, ORDER) for _ in ORDER)
-    assert come.order() == " ".join(ORDER)
-    state = come.stored()["state"]
-    comparisons: list[dict[str, Any]] = state["comparisons"]
-    assert len(comparisons) == count <= 1 + 2 + 2 + 3
-    for one in comparisons:
-        assert set(one) == {"new", "other", "verdict", "side", "seconds"}
-        is_better = ORDER.index(one["new"]) < ORDER.index(one["other"])
-        assert one["verdict"] == ("better" if is_better else "worse")
-        assert 0 <= one["seconds"] < 600
-    sides = {one["new"]: one["side"] for one in comparisons}
-    assert all(sides[one["new"]] == one["side"] for one in comparisons), "a side is fixed"
-    assert state["placed_by"] == dict.fromkeys(ORDER, "compare")
+    from playwright.sync_api import Browser, FloatRect, Locator
 
 
 def test_a_placement_is_one_change_and_its_undo_asks_again(visit: Callable[..., Visit]) -> None:
@@ -86,66 +63,17 @@ def test_a_placement_is_one_change_and_its_undo_asks_again(visit: Callable[..., 
     assert "D" in come.order().split()[:2]
 
 
-def test_the_review_names_what_was_never_opened(visit: Callable[..., Visit]) -> None:
-    """Whoever ranks without reading is told which; also after a reload."""
-    page = visit().enter()
-    goes_on(page, page.locator("#main [data-do=next]").click)
-    rank_by_keys(page, "E")
-    for label, act in zip("DBC", ("best", "worst", "worst"), strict=True):
-        choose(page, label, act)
-    # A was in hand all the time; the others never.
-    rank_by_keys(page, "A")
-    note = page.locator("#main .note")
-    expect(note).to_have_text("You have not opened B, C, D, and E.")
-    is_saved(page)
-    reload(page)
-    expect(note).to_contain_text("You have not opened")
-
-
-@pytest.mark.parametrize("how", ["press", "click", "tap"] if EVERY_VIEW in os.environ else ["tap"])
-def test_fourteen_are_ranked_in_one_way_alone(browser: Browser, tmp_path: Path, how: str) -> None:
-    """To the same order, by at most 41 answers, and nothing has to be scrolled.
-
-    `nox -s trials -- views` tries all ways.
-    """
-    study = write_judging_study(tmp_path, problems=1, solvers=14, judges=1)
-    for number, path in enumerate(sorted((tmp_path / "solutions" / "P0").glob("*.md"))):
-        words = 8000 if number in (4, 9) else 500
-        path.write_text(f"Quality {number:02}.\n\n" + "A word or two more. " * (words // 5))
-    phone = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
-    with Served(study) as served:
-        come = Visit(browser, served, "J0", **(phone if how == "tap" else {}))
-        page = come.enter()
-        texts: dict[str, str] = page.locator(".chip").evaluate_all(
-            "all => Object.fromEntries(all.map(c => [c.dataset.label, c.textContent]))"
-        )
-        quality = {label: int(text.split("Quality ")[1][:2]) for label, text in texts.items()}
-        best_first = sorted(quality, key=lambda label: -quality[label])
-        goes_on(page, page.locator("#main [data-do=next]").click)
-        answers = 0
-        for _ in quality:
-            answers += place(page, best_first, how)
-            assert page.evaluate("[scrollY, document.querySelector('#reader').scrollTop]") == [0, 0]
-        assert answers <= 41
-        assert come.order() == " ".join(best_first)
-        come.close()
-
-
 def box_of(part: Locator) -> FloatRect:
-    """Where a part of a page is."""
     box = part.bounding_box()
     assert box is not None
     return box
 
 
 def test_a_phone_shows_one_row_above_what_is_compared(visit: Callable[..., Visit]) -> None:
-    """The new solution is on the side where a laptop has it; a message hides no button."""
-    page = visit().enter(ranked="A")
-    sides = {}
-    for size in (WIDE, PHONE):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
-        sides[size["width"]] = [new_side(page, label) for label in "BCDE"]
-    assert sides[WIDE["width"]] == sides[PHONE["width"]]
+    """A message hides no button."""
+    page = visit(viewport=PHONE).enter(ranked="A")
+    row(page, "E").click()
+    goes_on(page, partial(page.keyboard.press, "c"))
     head, body = (box_of(page.locator(part)) for part in (".compare-head", ".pane.is-shown"))
     assert head["height"] <= 56
     assert head["y"] + head["height"] == body["y"]
@@ -165,19 +93,78 @@ def test_a_phone_shows_one_row_above_what_is_compared(visit: Callable[..., Visit
     expect(title(page)).to_be_focused()
 
 
-def new_side(page: Page, label: str) -> str:
-    """The side of a new solution while it is compared, as the buttons below have it."""
-    page.evaluate("label => document.querySelector(`[data-open=${label}]`).click()", label)
-    page.keyboard.press("c")
-    expect(title(page)).to_contain_text(label)
-    button = page.locator("[data-verdict=better]")
-    side, box = button.get_attribute("data-side"), box_of(button)
-    width = (page.viewport_size or WIDE)["width"]
-    assert side == ("left" if box["x"] < width / 2 - box["width"] / 2 else "right")
-    if page.locator(".pane-switch").is_visible():
-        first = page.locator(".pane-switch button").first
-        assert (first.get_attribute("data-show") == label) == (side == "left")
-    if label != "E":
-        page.keyboard.press("Escape")
-        expect(title(page)).to_have_text(f"Solution {label}")
-    return side
+QUESTIONS = """{questions: [
+  {id: sure, about: placement, required: true},
+  {id: clear, about: solution, kind: scale, text: How clear is it?, ends: [unclear, clear],
+   required: true},
+  {id: wrong, about: solution, kind: flag, text: Contains an error},
+  {id: why, about: solution, kind: text, text: What would you change?},
+  {id: hard, about: task, kind: choice, text: How hard was it?, options: [easy, hard],
+   required: true},
+  {id: more, about: study, kind: text, text: Anything else?}]}"""
+
+
+def test_a_judge_answers_by_mouse_touch_and_keys(browser: Browser, tmp_path: Path) -> None:
+    """What is lacking is listed in the review; answers are saved, undone, and last."""
+    study = write_judging_study(tmp_path, problems=1, solvers=3, judges=1, judging=QUESTIONS)
+    with Served(study) as served:
+        come = Visit(browser, served, "J0", has_touch=True)
+        answer_all(come)
+        come.close()
+
+
+def answer_all(come: Visit) -> None:
+    page = come.enter()
+    goes_on(page, page.locator("#main [data-do=next]").first.click)
+    # In the message after a placement.
+    place(page, "A")
+    page.locator(".toast").get_by_role("button", name="Fairly").tap()
+    expect(page.locator(".toast")).to_have_count(0)
+    # Below the text: a scale, a mark, a text, and back.
+    questions = page.get_by_role("region", name="Questions on solution B")
+    written = questions.get_by_label("What would you change?")
+    questions.get_by_label("4").check()
+    questions.get_by_label("Contains an error").check()
+    written.fill("Its order.")
+    for do, text in (("undo", ""), ("redo", "Its order.")):
+        page.locator(f"[data-do={do}]").first.click()
+        expect(written).to_have_value(text)
+    # A single key works where the focus is on a choice.
+    questions.get_by_label("4").focus()
+    for key in "c=":
+        goes_on(page, partial(page.keyboard.press, key))
+    rank_by_keys(page, "C")
+    page.get_by_role("button", name="Submit ranking").click()
+    missing = page.get_by_role("region", name="Still to answer before you submit")
+    expect(missing.locator("[data-answer]")).to_have_count(2)
+    expect(missing.locator("[data-sure]").first).to_be_focused()
+    assert not come.stored()["submitted"]
+    accessible(page, "review")
+    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+    accessible(page, "review on a phone")
+    for label in "BC":
+        one = missing.locator(f"[data-sure=sure][data-label={label}]")
+        one.tap()
+        expect(one).to_have_count(0)
+    for label in "AC":
+        page.locator(f"[data-answer={label}]").tap()
+        scale = page.get_by_role("region", name=f"Questions on solution {label}")
+        expect(scale).to_be_focused()
+        scale.get_by_label("1: unclear").check()
+        row(page, label)
+        page.locator("#ladder [data-do=submit]").tap()
+        expect(title(page)).to_contain_text("All ranked")
+    page.get_by_label("easy").check()
+    expect(missing).to_have_count(0)
+    submit(page)
+    come.has_submitted()
+    state = come.stored()["state"]
+    scales = {"A": "1", "B": "4", "C": "1"}
+    assert state["answers"] == {"clear": scales, "wrong": {"B": "yes"}, "hard": {"": "easy"}}
+    assert state["written"] == {"why": {"B": "Its order."}}
+    assert state["sure"] == {"A": "fairly", "B": "sure", "C": "sure"}
+    follow(page.locator("#receipt .next"))
+    page.get_by_label("Anything else?").fill("Thank you.")
+    accessible(page, "last page")
+    follow(page.get_by_role("button", name="Send answers"))
+    expect(page.get_by_text("Your answers are saved.")).to_be_visible()

@@ -1,20 +1,25 @@
-"""The dashboard in Chromium: wide and narrow, light and dark, by keyboard, without scripts."""
+"""The dashboard in Chromium: setup, review, and results; by keyboard, without scripts."""
 
 from __future__ import annotations
 
 import csv
+import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from click.testing import CliRunner
 from playwright.sync_api import expect
 
+from quem.cli import main
+from quem.store.audit_log import audit_events
 from quem.store.people import DEFAULT, issue_link, person_named
 from quem.store.state import State
-from tests.browser.axe import objections
+from quem.studyfile.reading import read_study
 from tests.browser.judging import follow
-from tests.browser.views import WIDE, each_view
+from tests.browser.views import PHONE, WIDE, each_view, objections
+from tests.importing.made import write_tree
 from tests.patience import SECONDS
 from tests.served import waitress_serving
 from tests.webjudge.sites import (
@@ -26,7 +31,7 @@ from tests.webjudge.sites import (
     rank_all,
     set_life,
 )
-from webjudge import create_app
+from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
     from webjudge import Site
+
 
 LONG = "Professor Bartholomew Featherstonehaugh-Wolpertinger"
 TOLD = State(
@@ -51,7 +57,6 @@ OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clie
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    """A study with everything that the overview can show."""
     judging = f"{{repeat: 1, practice: P0, identity_words: [{', '.join(NAMED)}]}}"
     site = make_site(tmp_path, problems=4, judges=("J1", "J2", "J3"), judging=judging)
     rank(site, "J1", "P0")
@@ -77,11 +82,9 @@ class Watched:
             self.complaints.append(text)
 
     def open(self, path: str) -> None:
-        """Go to a page."""
         self.page.goto(self.base + path)
 
     def enter(self, site: Site, role: Any, name: str) -> None:  # noqa: ANN401  a literal
-        """Come by a new link."""
         with site.store.write() as c:
             token = issue_link(c, person_named(c, site.id, role, name), "shell")
         self.open(f"/{ {'organizer': 'd', 'judge': 'j', 'subject': 'p'}[role] }/{token}")
@@ -102,7 +105,6 @@ class Watched:
 
 @contextmanager
 def at_dashboard(browser: Browser, site: Site, **options: Any) -> Iterator[Watched]:  # noqa: ANN401
-    """Serve a site, and open its dashboard."""
     context = browser.new_context(**{"viewport": WIDE, "reduced_motion": "reduce", **options})
     context.set_default_timeout(SECONDS * 1000)
     with waitress_serving(create_app(site)) as base:
@@ -118,7 +120,6 @@ def at_dashboard(browser: Browser, site: Site, **options: Any) -> Iterator[Watch
 def test_all_pages_are_accessible(
     browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Axe objects to nothing, no page is wider than its window, and none complains."""
     fake_analysis(monkeypatch)
     with at_dashboard(browser, site) as dashboard:
         page, home = dashboard.page, "/dashboard"
@@ -148,7 +149,7 @@ def test_all_pages_are_accessible(
 
 
 def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site) -> None:
-    """Focus, selection, scrolling and what is open stay; trouble and an ended link are told."""
+    """Focus, selection, scrolling, and open details stay; errors and ended links are shown."""
     set_life(site, "open")
     with at_dashboard(browser, site) as dashboard:
         page = dashboard.page
@@ -222,7 +223,6 @@ def test_links_are_copied_and_downloaded(browser: Browser, site: Site) -> None:
 def test_a_study_is_led_by_keyboard(
     browser: Browser, site: Site, monkeypatch: pytest.MonkeyPatch, *, scripts: bool
 ) -> None:
-    """From the trial to the report with Tab and Enter alone, with and without scripts."""
     fake_analysis(monkeypatch)
     with at_dashboard(browser, site, java_script_enabled=scripts) as dashboard:
         page = dashboard.page
@@ -243,7 +243,6 @@ def test_a_study_is_led_by_keyboard(
 
 
 def press(page: Page, name: str) -> None:
-    """Go to a link or button with the Tab key, and press Enter."""
     for _ in range(60):
         page.keyboard.press("Tab")
         focused = page.locator(":focus")
@@ -255,7 +254,6 @@ def press(page: Page, name: str) -> None:
 
 
 def test_the_real_report_keeps_to_its_policy(browser: Browser, site: Site) -> None:
-    """Styles and figures of the report are shown under the policy it is sent with."""
     rank_all(site, "J3")
     set_life(site, "closed")
     with at_dashboard(browser, site) as dashboard:
@@ -270,3 +268,206 @@ def test_the_real_report_keeps_to_its_policy(browser: Browser, site: Site) -> No
         expect(alone.value.locator(".cards")).to_have_css("display", "grid")
         expect(alone.value.locator("figure svg").first).to_be_visible()
         assert dashboard.complaints == []
+
+
+@pytest.fixture
+def unfinished(tmp_path: Path) -> Iterator[Site]:
+    source = write_tree(tmp_path / "work", ["atlas", "bolt", "maria"], ["task-1", "task-2"])
+    made = CliRunner().invoke(main, ["init", str(tmp_path / "study"), "--from", str(source)])
+    assert made.exit_code == 0
+    site = open_site(tmp_path / "study/study.yaml")
+    yield site
+    site.store.close()
+
+
+def test_from_a_folder_to_the_first_link(browser: Browser, unfinished: Site) -> None:
+    """Everything that is missing is written in the browser, and a judge's link works then."""
+    with at_dashboard(browser, unfinished) as dashboard:
+        page = dashboard.page
+        assert page.url.endswith("/dashboard/setup")
+        dashboard.check()
+        years = page.get_by_label("Experience of maria")
+        years.fill("many")
+        expect(page.get_by_role("row", name="maria").get_by_label("a person")).to_be_checked()
+        follow(page.locator("#save"))
+        expect(page.get_by_role("alert")).to_contain_text("Check the highlighted fields")
+        dashboard.check()
+        years.fill("4,5")
+        page.get_by_label("Your name").fill("Dr. Lena Marsh")
+        page.get_by_label("Names of judges").fill("Amy Baxter\nBo Chen")
+        expect(page.get_by_text("Not saved yet.")).to_be_visible()
+        follow(page.locator("#save"))
+        expect(page.locator(".said")).to_contain_text("maria: a person, 4.5 years")
+        expect(page.get_by_text("Not saved yet.")).to_be_hidden()
+        dashboard.check()
+        for text in ("problems/task-1.md", "problems/task-2.md", "consent.md"):
+            expect(page.get_by_text(text)).to_be_visible()
+            (unfinished.path.parent / text).write_text("I take part.")
+        expect(page.get_by_text("work only on this computer")).to_be_visible()
+        # The window is looked at again: what was written is no longer missing.
+        page.evaluate("window.dispatchEvent(new Event('focus'))")
+        expect(page.get_by_text("Nothing is lacking.")).to_be_visible()
+        dashboard.check()
+        page.get_by_label("Institution").fill("ETH")
+        follow(page.get_by_role("button", name="Open the study and show links"))
+        follow(page.get_by_role("button", name="Send anyway"))
+        expect(page.get_by_text("The study is open.")).to_be_visible()
+        dashboard.check()
+        page.goto(page.locator("input[value*='/j/']").first.input_value())
+        for text in ("I take part.", "Dr. Lena Marsh"):
+            expect(page.get_by_text(text)).to_be_visible()
+    spec = read_study(unfinished.path)
+    assert [(s.id, s.experience) for s in spec.subjects] == [("maria", 4.5)]
+    assert [judge.name for judge in spec.judges] == ["Amy Baxter", "Bo Chen"]
+    assert spec.organizer.institution == "ETH"
+
+
+def test_nothing_typed_is_lost(browser: Browser, unfinished: Site) -> None:
+    """A reload, a second tab, and what another tab has saved leave what was typed."""
+    with at_dashboard(browser, unfinished) as dashboard:
+        page = dashboard.page
+        page.get_by_label("Names of judges").fill("Amy")
+        page.get_by_label("Experience of maria").fill("7")
+        page.reload()
+        expect(page.get_by_label("Names of judges")).to_have_value("Amy")
+        expect(page.get_by_label("Experience of maria")).to_have_value("7")
+        expect(page.get_by_role("row", name="maria").get_by_label("a person")).to_be_checked()
+        other = page.context.new_page()
+        other.goto(page.url)
+        expect(other.get_by_label("Names of judges")).to_have_value("Amy")
+        page.get_by_label("Telephone").fill("123")
+        other.get_by_label("Institution").fill("ETH")
+        follow(other.locator("#save"))
+        expect(other.locator(".said")).to_contain_text("Judge: Amy")
+        expect(other.get_by_label("Telephone")).to_have_value("123")
+        page.get_by_label("Title of the study").fill("Plans")
+        follow(page.locator("#save"))
+        expect(page.locator(".said")).to_contain_text("Title: Plans")
+        expect(page.get_by_text("Not saved yet.")).to_be_hidden()
+        # Whoever chooses "a system" after typing years may still change their mind.
+        atlas = page.get_by_role("row", name="atlas")
+        years = page.get_by_label("Experience of atlas")
+        years.fill("3")
+        for kind, value in (("a system", ""), ("a person", "3")):
+            atlas.get_by_label(kind).check()
+            expect(years).to_have_value(value)
+        page.get_by_role("button", name="Discard").click()
+        expect(years).to_have_value("")
+        expect(page.get_by_text("Not saved yet.")).to_be_hidden()
+    spec = read_study(unfinished.path)
+    assert (spec.title, spec.organizer.institution, spec.organizer.phone) == ("Plans", "ETH", "123")
+    assert [judge.name for judge in spec.judges] == ["Amy"]
+    assert [(s.id, s.experience) for s in spec.subjects] == [("maria", 7)]
+
+
+ASKED = "h1.asked"
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Iterator[Site]:
+    judging = "{identity_words: [Claude, Claude Moon]}"
+    site = make_site(tmp_path, problems=1, judging=judging, judges=["J1"])
+    more = "More to read.\n\n" * 60
+    for solver, text in (
+        (SUBJECTS[0], f"# Plan\n\nBy Claude Moon, for {SYSTEM}.\n\n{more}By Claude.\n"),
+        (SUBJECTS[1], "By Claude.\n"),
+    ):
+        (tmp_path / "solutions" / "P1" / f"{solver}.md").write_text(text)
+    yield site
+    site.store.close()
+
+
+def reviewed(site: Site) -> list[str]:
+    with site.store.read() as c:
+        events = [one for one in audit_events(c, site.id, 99) if one.what == "solution-reviewed"]
+    return [str(one.detail["solver"]) for one in events]
+
+
+def lead(page: Page, key: str) -> None:
+    with page.expect_navigation():
+        page.keyboard.press(key)
+
+
+def test_the_review_by_keys(browser: Browser, named: Site) -> None:
+    """Each word once: replace, keep, take back; then each solution to its end."""
+    with at_dashboard(browser, named) as dashboard:
+        page = dashboard.page
+        dashboard.check("/dashboard/solutions")
+        follow(page.get_by_role("link", name="Start"))
+        said = page.get_by_role("status").first
+        asked = page.locator(ASKED)
+        expect(asked).to_have_text("“Claude Moon” is in 1 solution.")
+        lead(page, "n")
+        expect(asked).to_have_text("“Claude” is in 2 solutions.")
+        expect(page.locator("main .btn.primary")).to_have_text(re.compile("Replace in all 2"))
+        dashboard.check()
+        lead(page, "r")
+        expect(said).to_contain_text("Replaced “Claude” in 2 solutions.")
+        expect(page.locator(".note", has_text="solutions from people have marks")).to_be_visible()
+        dashboard.check()
+        lead(page, "u")
+        expect(asked).to_have_text("“Claude” is in 2 solutions.")
+        page.get_by_text("Choose one by one").click()
+        dashboard.check()
+        # Keys can be switched off.
+        page.get_by_label("Single keys").uncheck()
+        page.keyboard.press("k")
+        page.get_by_label("Single keys").check()
+        expect(asked).to_have_text("“Claude” is in 2 solutions.")
+        lead(page, "r")
+        while asked.count():
+            lead(page, "k")
+        look_at_all(dashboard, named)
+        expect(said).to_have_text("All solutions are reviewed.")
+        dashboard.check()
+
+
+def look_at_all(dashboard: Watched, site: Site) -> None:
+    """Read each solution to its end, after which it counts as reviewed."""
+    page = dashboard.page
+    button = page.get_by_role("button", name="Looks fine")
+    for seen in range(len(SUBJECTS) + 1):
+        if page.locator("#shown", has_text="More to read.").count():
+            expect(button).to_be_disabled()
+            dashboard.check()
+            page.keyboard.press("Enter")
+            page.wait_for_function("scrollY > 0")
+            expect(button).to_be_disabled()
+            page.keyboard.press("End")
+        expect(button).to_be_enabled()
+        assert len(reviewed(site)) == seen
+        lead(page, "Enter")
+    assert sorted(reviewed(site)) == sorted([*SUBJECTS, SYSTEM])
+
+
+def test_a_solution_with_words_left(browser: Browser, named: Site) -> None:
+    """Its solver is covered, its words are decided there too, and marks can be read in marks."""
+    with at_dashboard(browser, named) as dashboard:
+        page = dashboard.page
+        dashboard.check("/dashboard/solutions?names=yes")
+        solver = page.get_by_text(SUBJECTS[0])
+        follow(page.get_by_role("listitem").filter(has=solver).get_by_role("link"))
+        said = page.get_by_role("status").first
+        expect(solver).to_be_hidden()
+        page.get_by_text("Show who made it").click()
+        expect(solver).to_be_visible()
+        expect(page.get_by_role("button", name="Looks fine")).to_be_disabled()
+        words = page.locator("#found > li")
+        for word in words.all():
+            word.get_by_role("button", name="Show").click()
+            dashboard.check()
+        own = page.locator("#own")
+        own.press_sequentially("kr")
+        expect(own).to_have_value("kr")
+        page.locator("#shown").get_by_text("More to read.").first.select_text()
+        expect(own).to_have_value("More to read.")
+        page.get_by_role("button", name="Show Claude in the solution").click()
+        lead(page, "r")
+        expect(said).to_contain_text("Replaced “Claude” in this solution.")
+        lead(page, "u")
+        expect(said).to_contain_text("Taken back")
+        page.set_viewport_size(PHONE)  # type: ignore[arg-type]
+        before = words.count()
+        follow(page.locator("#deciding").get_by_role("button", name="Keep"))
+        expect(said).to_contain_text("Kept")
+        expect(words).to_have_count(before - 1)

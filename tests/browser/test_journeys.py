@@ -43,7 +43,6 @@ class Journey:
     began: float = field(default_factory=time.monotonic)
 
     def run(self, command: str) -> str:
-        """Run a command as it is pasted into a shell; gives what it prints."""
         self.commands += 1
         done = subprocess.run(
             ["sh", "-c", f"exec 2>&1; {command}"],
@@ -56,17 +55,14 @@ class Journey:
         return done.stdout
 
     def fill(self, box: Locator, text: str) -> None:
-        """Fill in a field."""
         self.actions += 1
         box.fill(text)
 
     def click(self, button: Locator) -> None:
-        """Click on something."""
         self.actions += 1
         button.click()
 
     def follow(self, button: Locator) -> None:
-        """Click on what leads to another page."""
         with button.page.expect_navigation():
             self.click(button)
 
@@ -105,7 +101,6 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def report(clone: Path) -> tuple[Journey, str]:
-    """The README's first command, and what it prints."""
     if subprocess.run(["python3", "-m", "pip", "-V"], check=False, capture_output=True).returncode:
         pytest.skip("no python3 with pip")
     first = next(
@@ -118,7 +113,6 @@ def report(clone: Path) -> tuple[Journey, str]:
 
 
 def test_from_the_readme_to_a_report(report: tuple[Journey, str]) -> None:
-    """Its first command sets all up, and prints P3's years and where the report is."""
     journey, printed = report
     assert "P3 plans like a person with 7.2 years of experience" in printed
     path = re.search(r"^Report: (.+)$", printed, re.MULTILINE)
@@ -170,7 +164,6 @@ def test_from_mixed_files_to_the_first_placement(clone: Path, browser: Browser) 
 
 @pytest.mark.usefixtures("report")
 def test_from_runs_to_a_latex_table(clone: Path) -> None:
-    """Two runs and judgments of them."""
     for name in ("qrels.txt", "bm25.run", "dense.run"):
         shutil.copy(SCORES / name, clone)
     journey = Journey(clone)
@@ -184,7 +177,6 @@ def test_from_runs_to_a_latex_table(clone: Path) -> None:
 
 @pytest.mark.usefixtures("report")
 def test_from_a_dataframe_to_a_figure(clone: Path) -> None:
-    """The notebook runs, and shows what is in it."""
     journey = Journey(clone)
     journey.run(
         ".uv/bin/uv run --with ipykernel --with nbclient"
@@ -197,7 +189,6 @@ def test_from_a_dataframe_to_a_figure(clone: Path) -> None:
 
 
 def _shown(notebook: Path) -> list[tuple[set[str], str]]:
-    """The kinds of each output, and its text."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
     return [

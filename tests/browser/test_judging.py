@@ -6,17 +6,13 @@ import json
 import re
 from functools import partial
 from itertools import pairwise
-from string import ascii_uppercase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from PIL import Image
 from playwright.sync_api import expect
 
-from tests.blinding.planted import PLANTS, planted
 from tests.browser.judging import (
     Visit,
-    accessible,
     answer,
     cannot_judge,
     center,
@@ -39,14 +35,12 @@ from tests.browser.judging import (
     title,
 )
 from tests.browser.views import PHONE
-from tests.served import Served, write_judging_study
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from playwright.sync_api import Browser, Locator, Page, Request
+    from playwright.sync_api import Locator, Page, Request
 
-CODE = "def f(x):\n    return x\n\n\nprint(f(1))"
 # Where the window and the text in hand are scrolled to.
 SCROLLED = "[scrollY, document.querySelector('#reader').scrollTop]"
 
@@ -137,7 +131,6 @@ def test_a_session_by_touch(visit: Callable[..., Visit]) -> None:
 
 
 def tab_to(page: Page, name: str) -> None:
-    """Go with the Tab key to what has a name."""
     for _ in range(60):
         focused = page.evaluate(
             "document.activeElement.matches('a, button, input')"
@@ -188,9 +181,30 @@ def test_a_session_by_keyboard_alone(visit: Callable[..., Visit]) -> None:
     page.keyboard.press("Control+z")
     page.keyboard.press("Control+Shift+z")
     assert come.order() == "A B CE D"
+    check_comparisons(come.stored()["state"]["comparisons"])
     tab_to(page, "^Submit ranking")
     page.keyboard.press("Enter")
-    come.has_submitted()
+    code = come.has_submitted()
+    reload(page)
+    expect(page.get_by_role("main")).to_contain_text(code)
+    expect(page.locator("#ladder [data-more], .grip, [data-do=send]")).to_have_count(0)
+    page.keyboard.press("Alt+ArrowUp")
+    page.locator("#reopen").press("Enter")
+    # The button is gone; the title of the order has the focus, so that ranking goes on.
+    expect(title(page)).to_be_focused()
+    press(page, "D", "Alt+ArrowUp")
+    assert come.order() == "A B D CE"
+    assert not come.stored()["submitted"]
+
+
+def check_comparisons(comparisons: list[dict[str, Any]]) -> None:
+    """Which was compared with which, what was said, on which side the new one was, how long."""
+    sides = {one["new"]: one["side"] for one in comparisons}
+    for one in comparisons:
+        assert set(one) == {"new", "other", "verdict", "side", "seconds"}
+        assert one["verdict"] == ("better" if one["new"] < one["other"] else "worse")
+        assert 0 <= one["seconds"] < 600
+        assert one["side"] == sides[one["new"]], "a side is fixed"
 
 
 def test_menus_do_what_dragging_does(visit: Callable[..., Visit]) -> None:
@@ -260,54 +274,11 @@ def test_cannot_judge_recognize_and_comment(visit: Callable[..., Visit]) -> None
     assert come.stored()["state"]["comment"] == "Last words"
 
 
-def test_long_solutions_have_contents_and_keep_their_place(visit: Callable[..., Visit]) -> None:
-    """The window never scrolls; each solution is found again where it was left."""
-    page = visit().enter()
-    long = page.locator("#tray .chip", has_text="Long").locator(".open-it")
-    long.click()
-    expect(page.locator(".contents a")).to_have_count(5)
-    page.locator(".contents a").nth(3).click()
-    heading = page.locator("#reader h4").nth(3)
-    expect(heading).to_be_focused()
-    expect(heading).to_be_in_viewport()
-    at, place = page.evaluate(SCROLLED)
-    assert at == 0
-    assert place > 200
-    page.keyboard.press("j" if title(page).inner_text() != "Solution E" else "k")
-    assert page.evaluate(SCROLLED) == [0, 0]
-    long.click()
-    assert page.evaluate(SCROLLED) == [0, place]
-    page.keyboard.press("c")
-    assert page.evaluate(SCROLLED) == [0, 0]
-
-
-def test_submitted_rankings_can_be_reopened(visit: Callable[..., Visit]) -> None:
-    """A submitted ranking is shown and cannot be changed, until it is reopened; then at once."""
-    come = visit()
-    page = come.enter(ranked="ABCDE")
-    submit(page)
-    code = come.has_submitted()
-    reload(page)
-    expect(page.locator("#left")).to_have_text("This ranking is submitted.")
-    expect(page.get_by_role("main")).to_contain_text(code)
-    expect(page.locator("#ladder [data-more], .grip, [data-do=send]")).to_have_count(0)
-    page.keyboard.press("Alt+ArrowUp")
-    page.locator("#reopen").press("Enter")
-    expect(page.locator("[data-do=send]")).to_be_visible()
-    # The button is gone; the title of the order has the focus, so that ranking goes on.
-    expect(title(page)).to_be_focused()
-    press(page, "E", "Alt+ArrowUp")
-    assert come.order() == "A B C E D"
-    assert not come.stored()["submitted"]
-
-
 def button(page: Page, name: str) -> Locator:
-    """A button by its whole name."""
     return page.get_by_role("button", name=name, exact=True).first
 
 
 def enter_on(page: Page, name: str) -> None:
-    """Go to a button and press Enter."""
     button(page, name).focus()
     page.keyboard.press("Enter")
 
@@ -366,7 +337,7 @@ TRANSLATED = """() => {
 
 
 def test_a_page_that_a_browser_translates_stays_right(visit: Callable[..., Visit]) -> None:
-    """Rows, titles, and texts are those of the solutions that they stand for."""
+    """Rows, titles, and texts belong to the right solutions."""
     come = visit()
     page = come.enter(ranked="ABC")
     page.evaluate(TRANSLATED)
@@ -402,97 +373,3 @@ def test_working_time_pauses_when_nobody_works(visit: Callable[..., Visit]) -> N
         rank_by_keys(page, label)
         come.equals_store()
         assert least <= sum(sent) <= most
-
-
-@pytest.fixture(scope="module")
-def kinds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A session whose tasks have a picture and a PDF, code, long texts, and many solutions."""
-    folder = tmp_path_factory.mktemp("kinds")
-    study = write_judging_study(folder, problems=4, solvers=28, judges=1)
-    groups = [folder / "solutions" / f"P{problem}" for problem in range(4)]
-    missing = []
-    for group, count in zip(groups, (3, 3, 4, 28), strict=True):
-        for path in sorted(group.iterdir())[count:]:
-            path.unlink()
-            missing.append({"problem": group.name, "solver": path.stem})
-    study.write_text(f"{study.read_text()}missing: {json.dumps(missing)}\n")
-    for path in (groups[0] / "S0.md", groups[0] / "S1.md", groups[1] / "S0.md"):
-        path.unlink()
-    Image.new("RGB", (1600, 900), "teal").save(groups[0] / "S0.png")
-    (groups[0] / "S1.pdf").write_bytes(planted({"exif": PLANTS["exif"], "xmp": PLANTS["xmp"]}))
-    (groups[1] / "S0.py").write_text(f"{CODE}\n")
-    for path in groups[2].iterdir():
-        path.write_text(f"Name {path.stem}.\n\n" + "Many words that go on and on. " * 5000)
-    with Served(study) as server:
-        yield server
-
-
-@pytest.fixture
-def come(browser: Browser, kinds: Served) -> Iterator[Visit]:
-    """The judge of that session."""
-    visit = Visit(browser, kinds, "J0")
-    yield visit
-    visit.close()
-
-
-def test_pictures_pages_and_code(come: Visit) -> None:
-    """Pictures and pages of a PDF are enlarged; numbers of lines are not copied with code."""
-    page = come.enter("Problem 0")
-    page.locator("#tray .chip", has_text="1 picture").locator(".open-it").click()
-    page.get_by_role("button", name="Enlarge").click()
-    image = page.locator("#enlarged img")
-    expect(image).to_be_visible()
-    expect(image).to_have_js_property("naturalWidth", 1600)
-    assert image.evaluate("image => image.clientWidth") < 1300
-    page.get_by_role("button", name="Actual size").click()
-    assert image.evaluate("image => image.clientWidth") == 1600
-    page.keyboard.press("Escape")
-    page.locator("#tray .chip", has_text="2 pages").locator(".open-it").click()
-    second = page.locator(".page").nth(1)
-    expect(second.locator("figcaption")).to_have_text("Page 2 of 2")
-    drawn = second.locator("img")
-    drawn.scroll_into_view_if_needed()
-    expect(drawn).to_have_js_property("naturalWidth", 600)
-    second.get_by_text("Text of page 2").click()
-    expect(second.locator(".page-text")).to_have_text("An ordinary plan")
-    second.get_by_role("button").click()
-    expect(image).to_be_visible()
-    come.enter("Problem 1")
-    page.locator("#tray .chip", has_text="5 lines").locator(".open-it").click()
-    expect(page.get_by_role("region", name="Code, 5 lines")).to_be_visible()
-    copied = page.evaluate("""() => {
-        getSelection().selectAllChildren(document.querySelector("#reader pre"));
-        return getSelection().toString();
-    }""")
-    assert copied.rstrip("\n") == CODE
-
-
-def test_long_texts_come_one_by_one(come: Visit) -> None:
-    """What makes the page too large comes when it is read; a failure can be tried again."""
-    page = come.enter("Problem 2")
-    assert page.locator("template[data-solution]").count() == 1
-    page.route("**/solution/**", lambda route: route.abort())
-    row(page, "C").click()
-    expect(title(page)).to_have_text("Solution C")
-    expect(page.locator(".loading")).to_contain_text("Solution C could not be loaded.")
-    accessible(page, "not loaded")
-    page.unroute("**/solution/**")
-    page.get_by_role("button", name="Try again").click()
-    expect(page.locator("#reader .prose")).to_contain_text("Many words")
-    rank_by_keys(page, "A")
-    page.keyboard.press("c")
-    expect(page.locator(".pane .prose")).to_have_count(2)
-
-
-def test_many_solutions(come: Visit) -> None:
-    """A group of many can be ranked, dragged and submitted, with labels beyond Z."""
-    page = come.enter("Problem 3", ranked=[*ascii_uppercase, "AA"])
-    assert labels_in(page, "tray") == ["AB"]
-    press(page, "AB", "Alt+ArrowUp")
-    come.equals_store("P3")
-    page.locator("#ranked .rung").first.scroll_into_view_if_needed()
-    drag(page, "C", page.locator("#ranked .rung").first, 0.04)
-    assert come.order("P3").startswith("C A B D")
-    submit(page)
-    expect(page.locator("#receipt")).to_be_visible()
-    assert come.stored("P3")["submitted"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 from playwright.sync_api import Error, expect
 
-from tests.browser.axe import objections
 from tests.browser.judging import (
     Visit,
     accessible,
@@ -28,7 +28,7 @@ from tests.browser.judging import (
     submit,
     to_top,
 )
-from tests.browser.views import PHONE
+from tests.browser.views import PHONE, objections
 from tests.patience import until
 from tests.served import Served, write_judging_study
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from playwright.sync_api import APIResponse, Browser, Page, Route
 
-# It tries again by itself, too, after longer and longer breaks.
+# It also retries automatically, with exponential backoff.
 ONLINE = "dispatchEvent(new Event('online'))"
 SUBMITTING = re.compile(r'"submit":\s*true')
 
@@ -54,7 +54,7 @@ def is_taken_back(come: Visit, order: str) -> None:
 
 
 def comes(page: Page, done: Callable[[], object], what: str) -> None:
-    """Wait for something while a page goes on with what it does."""
+    """Wait for a condition while the page keeps running."""
 
     def look() -> object:
         page.wait_for_timeout(20)
@@ -73,7 +73,6 @@ class Held:
         page.route("**/state", self.take)
 
     def take(self, route: Route) -> None:
-        """Hold it back; let all else pass."""
         if self.route or not self.what.search(route.request.post_data or ""):
             route.continue_()
             return
@@ -81,13 +80,12 @@ class Held:
         self.answer = route.fetch() if self.arrived else None
 
     def waiting(self) -> Route:
-        """Give it, once it is on its way."""
+        """The request, once it is in flight."""
         comes(self.page, lambda: self.route and (self.answer or not self.arrived), "a save")
         assert self.route
         return self.route
 
     def release(self) -> None:
-        """Let it come through."""
         if self.arrived:
             self.waiting().fulfill(response=self.answer)
         else:
@@ -95,34 +93,14 @@ class Held:
 
 
 def stored_order(come: Visit) -> str:
-    """The ranking that is stored now."""
     return spelled(come.stored()["state"]["ranked"])
 
 
 def says(page: Page, text: str) -> None:
-    """Wait until the line on saving says something."""
     expect(page.locator("#save-status")).to_contain_text(text)
 
 
-def test_a_page_that_is_closed_offline(visit: Callable[..., Visit]) -> None:
-    """Ranking goes on; the order is saved when the page is opened again."""
-    come = visit()
-    page = come.enter(ranked="AB")
-    come.context.set_offline(True)
-    rank_by_keys(page, "C")
-    says(page, "Offline")
-    assert stored_order(come) == "A B"
-    url = page.url
-    page.close()
-    come.context.set_offline(False)
-    come.page = come.new_page()
-    come.page.goto(url)
-    expect(come.page.locator("#ranked .chip")).to_have_count(3)
-    assert come.order() == "A B C"
-
-
 def test_a_full_storage_is_not_promised(visit: Callable[..., Visit]) -> None:
-    """Where the browser keeps nothing, the page does not say that it does."""
     come = visit()
     page = come.page
     page.add_init_script("Storage.prototype.setItem = () => { throw new Error('full'); }")
@@ -137,7 +115,7 @@ def test_a_full_storage_is_not_promised(visit: Callable[..., Visit]) -> None:
 
 
 def test_a_server_that_is_killed_or_busy(browser: Browser, tmp_path: Path) -> None:
-    """What is ranked and typed meanwhile is saved afterwards, also by a page that was left."""
+    """Rankings and texts entered meanwhile are saved afterwards, also from a page that was left."""
     study = write_judging_study(tmp_path, problems=1, judges=1)
     with Served(study) as served:
         come = Visit(browser, served, "J0")
@@ -177,7 +155,7 @@ def test_a_save_that_arrives_late_is_no_conflict(
     visit: Callable[..., Visit],
     late: bool,  # noqa: FBT001
 ) -> None:
-    """What a page sent arrives before the group is opened anew, or after: the rest follows it."""
+    """A late save arrives before or after the task is reopened; further changes follow it."""
     come = visit()
     page = come.enter(ranked="A")
     sent = Held(page, arrived=not late, what=re.compile("."))
@@ -204,7 +182,6 @@ def test_a_save_that_arrives_late_is_no_conflict(
 
 
 def test_the_same_order_in_two_tabs_is_no_conflict(visit: Callable[..., Visit]) -> None:
-    """Two tabs that come to the same order agree, and go on from it."""
     come = visit()
     page = come.enter(ranked="AB")
     other = come.tab()
@@ -237,18 +214,15 @@ def test_a_conflict_stays_open_until_it_is_decided(visit: Callable[..., Visit]) 
     resolve = page.get_by_role("button", name="Resolve conflict")
     # Somebody who ranks by keys may press Enter as the question comes up.
     page.keyboard.press("Enter")
-    for later in (False, True):
-        if later:
-            decide(page, "")
-        else:
-            escape(page)
+    for leave in (escape, partial(decide, choice="")):
+        leave(page)
         is_somewhere(page)
         says(page, "Not saved: choose a version")
         assert (shown(page), stored_order(come)) == ("A B D", "A B C")
         resolve.click()
     escape(page)
     accessible(page, "not decided")
-    # Ranking goes on, and is kept, but not saved.
+    # Ranking continues and is stored locally, but not saved.
     rank_by_keys(page, "E")
     says(page, "Not saved")
     to_top(other, "C")
@@ -293,7 +267,7 @@ def test_loading_the_newer_order_can_be_undone(visit: Callable[..., Visit]) -> N
 
 
 def test_a_submission_meets_a_change(visit: Callable[..., Visit]) -> None:
-    """Who keeps their version of a submitted order, or of one that others changed, has a draft."""
+    """Keeping the own version of a submitted or changed order creates a draft."""
     come = visit()
     page = come.enter(ranked="ABCDE")
     other = come.tab()
@@ -417,14 +391,12 @@ def test_an_order_newer_than_the_submission_is_offered_later(
 
 
 def number_of(page: Page, letter: str) -> str:
-    """Which of the made-up solutions stands under a letter."""
     row(page, letter).click()
     text = page.locator(f"#reader[data-text^='{letter} '] .prose").text_content() or ""
     return text.partition("number ")[2].split(".")[0]
 
 
 def letters(page: Page) -> dict[str, str]:
-    """The letter of each solution on the page."""
     labels = [label for area in ("ranked", "tray") for label in labels_in(page, area)]
     return {number_of(page, label): label for label in labels}
 
@@ -432,46 +404,38 @@ def letters(page: Page) -> dict[str, str]:
 @pytest.mark.parametrize("how", ["open", "offline, then reloaded"])
 def test_an_order_outlives_an_edit_of_the_study(browser: Browser, tmp_path: Path, how: str) -> None:
     """The page says what changed, keeps the order of the others, and submits what it shows."""
-    with Served(write_judging_study(tmp_path, problems=1, judges=1)) as served:
+    study = write_judging_study(tmp_path, problems=1, judges=1)
+    with Served(study) as served:
         come = Visit(browser, served, "J0")
-        come.enter()
-        outlive_an_edit(come, how)
+        page = come.enter()
+        of = letters(page)
+        best_first = [of[number] for number in ("3", "0", "4", "2")]
+        rank_by_keys(page, "".join(best_first[:3]))
+        come.equals_store()
+        if how != "open":
+            page.route("**/state", lambda route: route.abort())
+            rank_by_keys(page, best_first[3])
+            says(page, "Offline")
+        served.kill()
+        old = tmp_path / "solutions" / "P0" / "S3.md"
+        old.rename(old.with_name("S9.md")).write_text("Do thing number nine.\n")
+        study.write_text(study.read_text().replace("id: S3,", "id: S9,"))
+        served.start()
+        if how == "open":
+            rank_by_keys(page, best_first[3])
+        else:
+            page.unroute("**/state")
+            page.reload()
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text(f"Solution {of['3']} is no longer part")
+        expect(dialog).to_contain_text("Solution F is new and not ranked yet")
+        accessible(page, "told what changed")
+        dialog.get_by_role("button", name="OK").click()
+        expect(page.locator("#tray .chip")).to_have_count(2)
+        order = " ".join(best_first[1:])
+        assert letters(page) == {n: x for n, x in of.items() if n != "3"} | {"nine": "F"}
+        rank_by_keys(page, "F" + of["1"])
+        assert come.order() == f"{order} F {of['1']}"
+        submit(page)
+        come.has_submitted()
         come.close()
-
-
-def outlive_an_edit(come: Visit, how: str) -> None:
-    """Rank, let a solution come in the place of another, and go on."""
-    page = come.page
-    of = letters(page)
-    best_first = [of[number] for number in ("3", "0", "4", "2")]
-    rank_by_keys(page, "".join(best_first[:3]))
-    come.equals_store()
-    if how != "open":
-        page.route("**/state", lambda route: route.abort())
-        rank_by_keys(page, best_first[3])
-        expect(page.locator("#save-status")).to_contain_text("Offline")
-    come.served.kill()
-    study = come.served.study
-    old = study.parent / "solutions" / "P0" / "S3.md"
-    old.rename(old.with_name("S9.md")).write_text("Do thing number nine.\n")
-    study.write_text(study.read_text().replace("id: S3,", "id: S9,"))
-    come.served.start()
-    if how == "open":
-        rank_by_keys(page, best_first[3])
-    else:
-        page.unroute("**/state")
-        page.reload()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text(f"Solution {of['3']} is no longer part")
-    expect(dialog).to_contain_text("Solution F is new and not ranked yet")
-    accessible(page, "told what changed")
-    dialog.get_by_role("button", name="OK").click()
-    expect(page.locator(f"#ladder [data-label={of['3']}]")).to_have_count(0)
-    expect(page.locator("#tray .chip")).to_have_count(2)
-    order = " ".join(best_first[1:])
-    assert letters(page) == {n: x for n, x in of.items() if n != "3"} | {"nine": "F"}
-    assert come.order() == order
-    rank_by_keys(page, "F" + of["1"])
-    assert come.order() == f"{order} F {of['1']}"
-    submit(page)
-    come.has_submitted()

@@ -13,8 +13,7 @@ from playwright.sync_api import expect
 
 import quem
 from quem.report.files import write_report
-from tests.browser.axe import objections
-from tests.browser.views import PHONE, WIDE, each_view
+from tests.browser.views import PHONE, WIDE, each_view, objections
 from tests.examples import long_csv, study_with, write_study
 from tests.options.made import analysed, drawn, study_in
 from tests.patience import SECONDS
@@ -54,7 +53,6 @@ def _extreme(folder: Path) -> Path:
 
 
 def _many_options(folder: Path) -> Path:
-    """Option lists of nine systems with hostile names."""
     key, lists = drawn(25, systems=9)
     systems = [{"id": f"s{i}", "name": HOSTILE} for i in range(9)]
     return study_in(folder, lists + "Q0,s0,o9,0.01\n", key, **TITLES, systems=systems)
@@ -67,13 +65,11 @@ def _compared(*paths: Path) -> Any:  # noqa: ANN401  a result
 P3, PLANNERS = STUDIES / "p3-1997", STUDIES / "assembly-planners"
 RESULTS: dict[str, Callable[[Path], Any]] = {
     "study": lambda _: quem.analyze(quem.load_study(P3 / "study.yaml")),
-    "averages": lambda _: quem.analyze(quem.load_study(P3 / "averages.yaml")),
     "no system": lambda folder: quem.analyze(
         quem.load_study(write_study(folder, study_with(systems=None, withheld=["sys"])))
     ),
     "extreme": lambda folder: quem.analyze(quem.load_study(_extreme(folder))),
     "systems": lambda _: _compared(PLANNERS / "study.yaml"),
-    "studies": lambda _: _compared(PLANNERS / "study.yaml", PLANNERS / "next-year.yaml"),
     "assistance": lambda _: _compared(PLANNERS / "assistance.yaml"),
     "extreme systems": lambda folder: _compared(_extreme(folder)),
     "options": lambda _: analysed(STUDIES / "option-lists" / "study.yaml"),
@@ -96,7 +92,6 @@ def make(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 @contextmanager
 def opened(browser: Browser, report: Path) -> Iterator[tuple[Page, list[str]]]:
-    """Open the report, and note what it asks for and complains of."""
     context = browser.new_context(viewport=WIDE, reduced_motion="reduce")  # type: ignore[arg-type]
     page = context.new_page()
     page.set_default_timeout(SECONDS * 1000)
@@ -154,7 +149,6 @@ def test_first_screen_gives_the_answer(
 
 
 def test_page_is_short_and_brings_its_fonts(browser: Browser, make: Callable[[str], Path]) -> None:
-    """At most 900 words and 4,500 pixels at a width of 1,280; the appendix opens by its link."""
     with opened(browser, make("study")) as (page, _):
         page.evaluate("document.fonts.ready")
         loaded = page.evaluate("[...document.fonts].map(font => `${font.family} ${font.status}`)")
@@ -210,7 +204,6 @@ def test_texts_of_figures_are_legible(browser: Browser, tmp_path: Path, name: st
 
 
 def test_figures_follow_the_colour_scheme(browser: Browser, make: Callable[[str], Path]) -> None:
-    """In the report, an axis label is light on a dark page; a figure alone is always light."""
     probe = "getComputedStyle(document.querySelector('svg [id*=xtick] text')).fill"
     dark_ink, light_ink = "rgb(25, 28, 34)", "rgb(233, 234, 237)"
     for name, in_dark in (("report.html", light_ink), ("line.svg", dark_ink)):

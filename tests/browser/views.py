@@ -1,11 +1,14 @@
-"""The windows and color schemes in which pages are looked at, and whether all is translated."""
+"""The windows and color schemes in which pages are looked at, and what is wrong with a page."""
 
 from __future__ import annotations
 
 import os
 import re
 from itertools import count, product
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from axe_playwright_python.base import AXE_FILE_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +39,7 @@ TEXTS = """() => {
   }
   return out;
 }"""
-# What sticks out of the window or of its box, or is cut off. How a solution begins may be.
+# Overflowing or clipped elements, except for the beginnings of solutions.
 CLIPPED = """() => {
   const out = [];
   const mayEnd = ".snippet, .bar h1, #strip-order, .reader .meta, .pane .meta, .unseen, .skip"
@@ -57,10 +60,10 @@ CLIPPED = """() => {
   }
   return out;
 }"""
-# What stands on pages in Latin letters in every language.
+# Latin text on pages of all languages.
 _KNOWN = re.compile(r"\b(?:UTC|a@example\.org|An ordinary plan|[0-9a-f]{10})\b")
 
-# Counts the pages that were looked at.
+# Counts checked pages.
 _PAGES = count()
 
 
@@ -83,9 +86,24 @@ def each_view(page: Page) -> Iterator[tuple[str, bool]]:
 
 
 def look(page: Page, what: str) -> None:
-    """Find what is in English, and what does not fit."""
     texts = [_KNOWN.sub("", text) for text in page.evaluate(TEXTS)]
     assert [text for text in texts if re.search("[A-Za-z]{2}", text)] == [], what
     assert page.evaluate(CLIPPED) == [], what
     width = page.evaluate("document.documentElement.scrollWidth")
     assert width <= page.viewport_size["width"], what  # type: ignore[index]
+
+
+_SCRIPT = Path(AXE_FILE_PATH).read_text(encoding="utf-8")
+_RUN = "options => axe.run(document, options).then(results => results.violations)"
+# Four fifths of the time of axe; windows of all sizes have the same colors.
+_COLORS = {"rules": {"color-contrast": {"enabled": False}}}
+
+
+def objections(page: Page, *, colors: bool = True) -> list[tuple[str, list[Any]]]:
+    """List the rules that a page breaks, and where; without colors, all but their contrast."""
+    # The script stays as long as the page; reading it takes as long as most rules do.
+    if page.evaluate("!window.axe"):
+        page.evaluate(_SCRIPT)
+    options = {"resultTypes": ["violations"], **({} if colors else _COLORS)}
+    found = page.evaluate(_RUN, options)
+    return [(rule["id"], [node["target"] for node in rule["nodes"]]) for rule in found]

@@ -36,7 +36,6 @@ Command = Callable[..., Outcome]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run a command in this process."""
     monkeypatch.delenv("QUEM_DATABASE_URL", raising=False)
 
     def command(*words: object) -> Outcome:
@@ -51,7 +50,6 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
-    """A mail server that the environment names."""
     with MailHost() as host:
         for name, value in host.environment.items():
             monkeypatch.setenv(name, value)

@@ -1,10 +1,11 @@
-"""``quem export``: what judges submitted, as files; ``quem import``: the session again."""
+"""``quem export``: what judges submitted, as files, also without names; ``quem import``."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,12 +16,12 @@ from quem.store.database import open_store
 from quem.store.exporting import SubmittedRanking, long_table, receipts_of
 from quem.store.location import locate_database
 from quem.store.models import EventRow
-from quem.store.people import people_of
+from quem.store.people import add_person, erase, people_of, person_named
 from quem.store.standing import share_of_answers
-from tests.commands.sessions import STATES, close, hold_session
+from quem.store.state import State
+from tests.store.made import STATES, close, hold_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from tests.commands.conftest import Command
@@ -28,28 +29,24 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def study(judging_study: Path) -> Path:
-    """A study whose session is held, and on trial still."""
     hold_session(judging_study).close()
     return judging_study
 
 
 @pytest.fixture
 def closed(study: Path) -> Path:
-    """A study whose session is held and closed."""
     close(study)
     return study
 
 
 @pytest.fixture
 def archive(closed: Path, run: Command) -> Path:
-    """The archive of a session."""
     file = closed.with_name("archive.jsonl")
     assert run("export", closed, "--archive", file).code == 0
     return file
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
-    """The rows of a table."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
@@ -89,7 +86,6 @@ def test_a_closed_session_is_exported(closed: Path, run: Command) -> None:
 
 @pytest.mark.parametrize("state", ["trial", "open"])
 def test_hidden_rankings_are_not_exported(study: Path, run: Command, state: str) -> None:
-    """On trial and open nothing is written; with --reveal it is, and logged in the archive."""
     if state == "open":
         close(study, state="open")
     assert run("export", study).refuses("--reveal")
@@ -146,13 +142,12 @@ def test_the_long_table_says_all_ranks(closed: Path, run: Command) -> None:
 def test_times_in_view_stand_beside_the_ranks() -> None:
     """In tenths of a second, and empty for what was never in view."""
     views = {"S1": 0.1 + 0.2, "sys": 61.0}
-    ranking = SubmittedRanking("J1", "P1", 1, 1, STATES[0], views=views)
-    rows = list(csv.DictReader(io.StringIO(long_table([ranking]))))
+    table = long_table([SubmittedRanking("J1", "P1", 1, 1, STATES[0], views=views)])
+    rows = csv.DictReader(io.StringIO(table))
     assert [row["views"] for row in rows] == ["", "0.3", "", "", "61.0"]
 
 
 def test_the_long_table_is_read_as_the_session_is(closed: Path, run: Command) -> None:
-    """An analysis of the exported table is that of the store."""
     run("export", closed)
     stored = quem.load_study(closed, kind="experience")
     table = closed.with_name("study-export") / "rankings.csv"
@@ -183,14 +178,7 @@ def test_sessions_without_rankings(judging_study: Path, run: Command) -> None:
     assert len(list(folder.iterdir())) == 1
 
 
-def test_an_export_is_written_whole_or_not_at_all(closed: Path, run: Command) -> None:
-    """A table of the study stays, and so do other files where one cannot be written."""
-    folder = closed.with_name("study-export")
-    folder.mkdir()
-    (folder / "mine.txt").write_text("mine")
-    (folder / "pairs.csv").mkdir()
-    assert run("export", closed).refuses("pairs.csv")
-    assert sorted(path.name for path in folder.iterdir()) == ["mine.txt", "pairs.csv"]
+def test_a_table_of_the_study_is_never_written_over(closed: Path, run: Command) -> None:
     own = closed.with_name("rankings.csv")
     own.write_text("mine")
     closed.write_text(closed.read_text() + "rankings: {from: store, file: rankings.csv}\n")
@@ -198,18 +186,22 @@ def test_an_export_is_written_whole_or_not_at_all(closed: Path, run: Command) ->
     assert own.read_text() == "mine"
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
-def test_a_session_is_restored(
-    closed: Path, archive: Path, run: Command, new_postgres: Callable[[], str], kind: str
-) -> None:
+def test_a_session_is_restored(closed: Path, archive: Path, run: Command) -> None:
     """In an empty store, the session is what it was: its archive and its analysis are."""
-    other = str(closed.with_name("b.sqlite3")) if kind == "sqlite" else new_postgres()
-    code, out, err = run("import", closed, archive, "--database", other)
+    other = closed.with_name("b.sqlite3")
+    words = ("import", closed, archive, "--database", other)
+    whole = archive.read_text()
+    for content, message in ((whole[:999], "is damaged"), ("", "is not an archive")):
+        archive.write_text(content)
+        assert run(*words).refuses(f"error: {archive}:", message)
+        assert not other.exists()
+    archive.write_text(whole)
+    code, out, err = run(*words)
     assert (code, out) == (0, "")
     assert "restored 3 people, 12 tasks, 24 revisions into" in err
     again = closed.with_name("again.jsonl")
     assert run("export", closed, "--archive", again, "--database", other).code == 0
-    assert again.read_bytes() == archive.read_bytes()
+    assert again.read_text() == whole
     one = run("analyze", closed, "--json")
     assert one.code == 0
     assert run("analyze", closed, "--json", "--database", other) == one
@@ -218,23 +210,106 @@ def test_a_session_is_restored(
     assert run("analyze", closed, "--json") == one
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda text: text[: len(text) // 2], "is damaged"),
-        (lambda _: "", "is not an archive"),
-        (None, "file not found"),
-    ],
-)
-def test_what_cannot_be_restored_makes_no_store(
-    closed: Path, archive: Path, run: Command, change: Callable[[str], str] | None, message: str
+NAMED_SOLVERS = ("Zuse", "hopper", "Turing", "Noether", "sys")
+SAID = ("Ada", "pascal", "Émilie", "Countess", "Blaise", "Grace", "example.org", "Northgate")
+NAMED = """
+id: named
+title: What hopper and Ada-Lovelace did
+description: Amazing Grace took part.
+organizer: {name: Secretly Somebody, email: grace@example.org}
+problems: [{id: P0, title: First, statement: p0.md}, {id: P1, title: Second}]
+judges:
+  - {id: Ada-Lovelace, name: Countess, address: Countess A., experience: 9}
+  - {id: b.pascal, name: Blaise, email: grace@example.org}
+  - {id: Émilie}
+subjects:
+  - {id: Zuse, experience: 1}
+  - {id: hopper, name: Amazing Grace, experience: 2}
+  - {id: Turing, experience: 4}
+  - {id: Noether, experience: 6}
+systems: [{id: sys, name: Zeta, version: "1"}]
+judging:
+  identity_words: [Northgate]
+  questions: [{id: fit, about: solution, text: Would it pass?, kind: flag}]
+"""
+
+
+@pytest.fixture
+def named_study(tmp_path: Path, run: Command) -> Path:
+    """A sealed and closed study that names people wherever it can."""
+    (tmp_path / "p0.md").write_text("As Secretly asked.\n")
+    for problem in ("P0", "P1"):
+        (tmp_path / "solutions" / problem).mkdir(parents=True)
+        for solver in NAMED_SOLVERS:
+            text = f"By Northgate, {solver}.\n"
+            (tmp_path / "solutions" / problem / f"{solver}.md").write_text(text)
+    path = tmp_path / "study.yaml"
+    path.write_text(NAMED, encoding="utf-8")
+    assert run("seal", path).code == 0
+    first = State(ranked=tuple((solver,) for solver in reversed(NAMED_SOLVERS)))
+    second = State(
+        ranked=(("sys",), ("Noether", "Turing"), ("hopper",)),
+        cannot={"Zuse": "written by Zuse, says Countess"},
+        comments={"sys": "Secretly bad"},
+        recognized=("hopper",),
+        comment="ask Blaise",
+        answers={"fit": {"sys": "yes", "hopper": "yes"}},
+    )
+    store = hold_session(path, solvers=NAMED_SOLVERS, states=(first, second, first))
+    with store.write() as c:
+        add_person(c, "named", "judge", "Gracefully-late", "organizer:Secretly", name="Countess")
+        erase(c, person_named(c, "named", "judge", "Émilie"), "shell")
+    store.close()
+    close(path)
+    return path
+
+
+def test_nobody_is_named_and_the_result_is_the_same(
+    named_study: Path, tmp_path: Path, run: Command
 ) -> None:
-    """A damaged or foreign archive is refused by name, and no database is made."""
-    if change:
-        archive.write_text(change(archive.read_text()))
-    else:
-        archive.unlink()
-    other = closed.with_name("other.sqlite3")
-    words = ("import", closed, archive, "--database", other)
-    assert run(*words).refuses(f"error: {archive}:", message)
-    assert not other.exists()
+    """The two files make a study and a session again, with the numbers of the first."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    archive = folder / "copy.jsonl"
+    assert run("export", named_study, "--archive", archive, "--pseudonyms").code == 0
+    copy = folder / "copy.yaml"
+    assert sorted(folder.iterdir()) == [archive, copy]
+    text = archive.read_text("utf-8") + copy.read_text("utf-8")
+    people = (*NAMED_SOLVERS[:-1], "Lovelace", "Secretly", *SAID)
+    named = [one for one in people if re.search(rf"\b{re.escape(one)}\b", text, re.IGNORECASE)]
+    assert named == []
+    rows = [json.loads(line) for line in archive.read_text("utf-8").splitlines()]
+    assert {row["table"] for row in rows[1:]} == {
+        "study",
+        "person",
+        "task",
+        "layout",
+        "revision",
+    }
+    assert rows[0]["seal"]["differences"] == []
+    record = json.loads(named_study.with_suffix(".seal.json").read_bytes())
+    digests = set(record["contents"]["solution"].values())
+    assert len(digests) == len(NAMED_SOLVERS)
+    assert not any(one in text for one in digests)
+    assert run("import", copy, archive).code == 0
+    one, two = (
+        quem.analyze(quem.load_study(path, kind="experience")).to_dict()
+        for path in (named_study, copy)
+    )
+    of_one, of_two = (made["estimates"][0]["paper"] for made in (one, two))
+    for value in ("experience", "interval"):
+        assert of_two[value] == pytest.approx(of_one[value], rel=1e-12)
+    ranks = [[row["average_rank"] for row in made["averages"]] for made in (one, two)]
+    assert sorted(ranks[0]) == sorted(ranks[1])
+    assert one["questions"]["replies"] == two["questions"]["replies"]
+
+
+def test_two_copies_are_drawn_apart(named_study: Path, tmp_path: Path, run: Command) -> None:
+    texts = set()
+    for number in range(12):
+        archive = tmp_path / f"{number}.jsonl"
+        assert run("export", named_study, "--archive", archive, "--pseudonyms").code == 0
+        texts.add(archive.with_suffix(".yaml").read_text("utf-8"))
+        if len(texts) > 1:
+            break
+    assert len(texts) > 1

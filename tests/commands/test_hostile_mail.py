@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email
 import email.policy
+import random
 import re
 from email.header import decode_header, make_header
 from email.utils import getaddresses
@@ -30,12 +31,11 @@ INVITE = ("links", "judges", "--mail", "--reissue", "J0")
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    """A study of one judge."""
     return write_judging_study(tmp_path, judges=1, problems=1)
 
 
 def declare(study: Path, value: str, **more: object) -> None:
-    """Give the judge, the study and the organizer the same name."""
+    """Use one name for the judge, the study, and the organizer."""
     content = yaml.safe_load(study.read_text())
     content["title"] = value
     content["judges"] = [{"id": "J0", "name": value, "email": "amy@example.org"}]
@@ -61,7 +61,6 @@ def _decoded(words: str) -> str:
 
 
 def check_letter(letter: Received, subject: str, name: str, body: str) -> None:
-    """A letter has its headers and its receiver, its subject, name and body, and nothing else."""
     assert (letter.sender, letter.receivers) == ("office@example.org", ["amy@example.org"])
     headers = letter.headers()
     assert headers.keys() == _HEADERS
@@ -77,14 +76,22 @@ def check_letter(letter: Received, subject: str, name: str, body: str) -> None:
     assert as_text(letter) == body
 
 
+def composed(rng: random.Random) -> str:
+    """Join some values, whole or cut somewhere."""
+    parts = rng.choices(VALUES, k=rng.randint(1, 4))
+    cut = [part[: rng.randint(1, len(part))] if rng.random() < 0.5 else part for part in parts]
+    return rng.choice(("", " ", "\t", ", ")).join(cut)
+
+
 def test_no_value_is_a_header_or_a_body(run: Command, study: Path, host: MailHost) -> None:
-    """Forty of them as names, titles and institutions; what is not one line is refused."""
+    """As names, titles, institutions, and put together; what is not one line is refused."""
     assert len(set(VALUES)) == 40
+    rng = random.Random(0)
     declare(study, "VALUE")
     run(*INVITE, study)
     run(*INVITE, study)
     usual = as_text(host.received()[1])
-    for value in VALUES:
+    for value in (*VALUES, *(composed(rng) for _ in range(40))):
         declare(study, value)
         outcome = run(*INVITE, study)
         letters = host.received()
@@ -97,7 +104,6 @@ def test_no_value_is_a_header_or_a_body(run: Command, study: Path, host: MailHos
 
 
 def test_an_own_text_is_text(run: Command, study: Path, host: MailHost) -> None:
-    """What an organizer writes as subject and body stands in the letter as it is."""
     for value in VALUES:
         if "{" in value or "\n" in value or "\r" in value:
             continue  # a field, or a text of more lines
@@ -117,7 +123,7 @@ def test_an_own_text_is_text(run: Command, study: Path, host: MailHost) -> None:
 
 
 def test_an_address_is_that_or_none(run: Command, study: Path, host: MailHost) -> None:
-    """What is not one plain address gets no letter, of a judge or an organizer."""
+    """Invalid addresses of judges or organizers get no letter."""
     for address in RECEIVERS:
         declare(study, "Amy", judges=[{"id": "J0", "email": address}])
         assert run(*INVITE, study).code == 1, address

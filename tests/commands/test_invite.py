@@ -30,9 +30,9 @@ from quem.store.people import (
 )
 from quem.store.studies import register_study
 from quem.studyfile.reading import read_study
-from tests.commands.sessions import close, hold_session
 from tests.patience import SECONDS, until
 from tests.served import Served, write_judging_study
+from tests.store.made import close, hold_session
 from tests.trials.invitations import InvitationTrial
 from tests.webjudge.solving_sites import write_solving_study
 
@@ -66,17 +66,16 @@ class Office:
         return self.run("links", "judges", self.study, "--mail", *again, *more, *place)
 
     def answers(self, answer: str, judge: str = "") -> None:
-        """Let the mail server answer so to a judge or to all; letters to others are taken."""
         self.host.answer = lambda to: answer if to.startswith(judge) else "250 OK"
 
     def add_people(self, *judges: str) -> None:
-        """Give judges addresses such as j0@example.org."""
+        """Add addresses such as j0@example.org to judges."""
         lines = [f"{judge},{judge.lower()}@example.org" for judge in judges]
         self.study.with_name("people.csv").write_text("\n".join(["id,email", *lines, ""]))
 
     @contextmanager
     def store(self) -> Iterator[Session]:
-        """What is stored of the study and its judges, to be read and changed."""
+        """The store of the study and its judges, for reading and writing."""
         store = open_store(locate_database(self.study, self.database))
         with store.write() as c:
             register_study(c, STUDY)
@@ -86,7 +85,6 @@ class Office:
 
     @property
     def letters(self) -> list[LetterRow]:
-        """The rows of the outbox."""
         with self.store() as c:
             return letters_of(c, STUDY, "judge")
 
@@ -108,13 +106,11 @@ class Office:
             return [person.id if person else None for person in people]
 
     def receivers(self) -> dict[str, int]:
-        """How many letters each judge got."""
         return {to.partition("@")[0]: count for to, count in self.host.receivers.items()}
 
 
 @pytest.fixture
 def office(run: Command, host: MailHost, tmp_path: Path) -> Office:
-    """A study with the database beside it."""
     office = Office(run, host, write_judging_study(tmp_path, judges=3, problems=2))
     office.add_people("J0", "J1", "J2")
     return office
@@ -122,7 +118,6 @@ def office(run: Command, host: MailHost, tmp_path: Path) -> Office:
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """An empty database of each kind."""
     if request.param == "sqlite":
         return str(tmp_path / "store.sqlite3")
     url: str = request.getfixturevalue("new_postgres")()
@@ -130,7 +125,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def test_a_letter_is_sent_once(office: Office, database: str) -> None:
-    """What is not accepted yet is delivered by a later run; nobody gets two, and links work."""
+    """Letters not accepted yet are delivered by a later run, once; their links work."""
     office.database = database
     office.answers(LATER, "j0")
     code, out, err = office.invite()
@@ -206,7 +201,6 @@ def test_a_letter_of_unknown_fate_is_never_made_good(office: Office) -> None:
 
 
 def test_a_letter_that_cannot_be_written_has_failed(office: Office) -> None:
-    """The others are sent all the same, and nobody got a link for nothing."""
     office.add_people("J1", "J2")
     with office.store() as c:
         queue_letter(c, STUDY, person_named(c, STUDY, "judge", "J0").key, "invitation")
@@ -219,7 +213,6 @@ def test_a_letter_that_cannot_be_written_has_failed(office: Office) -> None:
 
 
 def test_all_are_invited_again(office: Office) -> None:
-    """Whose letter was sent or failed gets another with a new link; nobody else does."""
     assert office.invite("J1").code == 0
     office.answers("550 no")
     assert office.invite("J0").code == 1
@@ -233,7 +226,6 @@ def test_all_are_invited_again(office: Office) -> None:
 def test_two_commands_and_a_server_at_once(
     run: Command, host: MailHost, tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever sends: everybody gets one letter."""
     judges = [f"J{n}" for n in range(8)]
     office = Office(run, host, write_judging_study(tmp_path, judges=len(judges)), database)
     office.add_people(*judges)
@@ -254,7 +246,7 @@ def test_two_commands_and_a_server_at_once(
 
 
 def test_a_killed_command_sends_nothing_twice(tmp_path: Path) -> None:
-    """What was sent is not sent again by the next one; one letter a command is unknown at most."""
+    """The next command resends no sent letter; at most one letter per command is unknown."""
     database = str(tmp_path / "store.sqlite3")
     trial = InvitationTrial(tmp_path, database, random.Random(5), judges=8, kills=1)
     assert trial.run()["unknown"] <= 2
@@ -317,7 +309,6 @@ MISTAKES = [
 def test_mistakes_come_before_the_first_letter(
     office: Office, monkeypatch: pytest.MonkeyPatch, place: str, content: str, message: str
 ) -> None:
-    """In settings, the table of people, or the text: one clear message, and nothing is sent."""
     if place == "environment":
         for setting in content.split(" "):
             monkeypatch.setenv(*setting.split("=", 1))
@@ -334,7 +325,6 @@ def test_mistakes_come_before_the_first_letter(
 
 
 def test_own_text(office: Office) -> None:
-    """The organizer's text has subject, fields, and translations; other braces stay."""
     folder = office.study.with_name("judging")
     folder.mkdir()
     text = "Dear {name}: {title}, {minutes} min, {due}\n{link}\n{ .\n"
@@ -374,7 +364,7 @@ def test_a_dry_run_does_nothing(office: Office, tmp_path: Path) -> None:
 
 
 def test_nobody_is_written_to_against_their_will(office: Office) -> None:
-    """Who declined or was erased gets no letter; a link that was revoked is made when asked for."""
+    """Judges who declined or were erased get no letter; revoked links are replaced on request."""
     office.answers("450 j2@example.org", "j2")
     assert office.invite().code == 0
     with office.store() as c:

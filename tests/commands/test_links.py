@@ -47,7 +47,6 @@ def table_of(outcome: Outcome) -> Table:
 
 
 def who(study: Path, row: dict[str, str]) -> str | None:
-    """Whose link it is."""
     path, _, token = row["link"].rpartition("/")
     role: Literal["organizer", "judge"] = "organizer" if path.endswith("/d") else "judge"
     store = store_of(locate_database(study), STUDY)
@@ -60,12 +59,10 @@ def who(study: Path, row: dict[str, str]) -> str | None:
 
 @pytest.fixture
 def table(run: Command, judging_study: Path) -> Callable[..., Table]:
-    """Run the command for judges; gives the table."""
     return lambda *words: table_of(run("links", "judges", judging_study, *words))
 
 
 def test_links_are_made_once(judging_study: Path, table: Callable[..., Table]) -> None:
-    """The first time each judge gets a link, later it is only said that there is one."""
     rows = table()
     assert [(one, row["name"]) for one, row in rows.items()][1] == ("J1", "Judge 1")
     for judge, row in rows.items():
@@ -78,7 +75,6 @@ def test_links_are_made_once(judging_study: Path, table: Callable[..., Table]) -
 def test_a_link_can_be_replaced_and_revoked(
     judging_study: Path, table: Callable[..., Table]
 ) -> None:
-    """What is replaced or revoked ends; a revoked judge gets a link only when it is asked for."""
     old = table()
     words = ("--reissue", "J0", "--reissue", "J1", "--revoke", "J2")
     new = table(*words, "--url", "https://judging.example.org/")
@@ -93,7 +89,6 @@ def test_a_link_can_be_replaced_and_revoked(
 def test_personal_data_can_be_erased(
     judging_study: Path, run: Command, table: Callable[..., Table]
 ) -> None:
-    """It is said what happened, and what still names the judge."""
     links = table()
     outcome = run("links", "judges", judging_study, "--erase", "J1")
     assert "erased J1, whose rankings stay as those of erased-1" in outcome.err
@@ -145,7 +140,6 @@ def test_a_judge_can_be_added(judging_study: Path, run: Command) -> None:
 def test_mistakes_change_nothing(
     judging_study: Path, run: Command, table: Callable[..., Table], words: str, message: str
 ) -> None:
-    """What cannot be done ends with 1 and a sentence, and nothing else is done either."""
     links = table()
     run("links", "organizers", judging_study)
     role, *options = words.split(" ")
@@ -209,7 +203,6 @@ def test_a_file_for_links_can_be_named(judging_study: Path, run: Command) -> Non
 
 
 def test_a_terminal_shows_the_links(judging_study: Path, table: Callable[..., Table]) -> None:
-    """No file is made there; links that cannot be printed are made the next time."""
     pty = pytest.importorskip("pty", reason="terminals are POSIX")
     command = [sys.executable, "-m", "quem", "links", "judges", str(judging_study)]
     reading, writing = os.pipe()

@@ -60,7 +60,6 @@ def people_study(
 
 
 def system_folder(folder: Path, *problems: str) -> Path:
-    """Write a system's solutions."""
     folder.mkdir()
     for problem in problems or PROBLEMS:
         (folder / f"{problem}.md").write_text("A plan.\n")
@@ -69,12 +68,10 @@ def system_folder(folder: Path, *problems: str) -> Path:
 
 @pytest.fixture
 def panel(tmp_path: Path) -> ReferencePanel:
-    """A panel of eight people whom two judges ranked as their years are."""
     return panel_in(tmp_path)
 
 
 def panel_in(folder: Path) -> ReferencePanel:
-    """Write such a panel."""
     tasks = [(judge, problem) for judge in ("J1", "J2") for problem in PROBLEMS]
     return made_panel(folder / "panel.zip", OF_PANEL, dict.fromkeys(tasks, OF_PANEL))
 
@@ -95,7 +92,6 @@ def rows_of(
 
 
 def drawn(panel: ReferencePanel, *systems: str, count: int = 4) -> dict[str, tuple[str, ...]]:
-    """Draw anchors as `quem panel place` does."""
     return drawn_anchors(panel, dict.fromkeys(systems), count)
 
 
@@ -141,7 +137,6 @@ REFUSED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("said", REFUSED)
 def test_what_cannot_be_frozen_is_refused(run: Command, tmp_path: Path, said: str) -> None:
-    """One message, exit code 1, and no file."""
     study = people_study(tmp_path, **REFUSED[said])
     if not REFUSED[said]:
         (tmp_path / "solutions/P2/S3.md").unlink()
@@ -152,7 +147,6 @@ def test_what_cannot_be_frozen_is_refused(run: Command, tmp_path: Path, said: st
 def test_every_changed_bit_of_a_panel_is_named(
     run: Command, panel: ReferencePanel, tmp_path: Path
 ) -> None:
-    """Contents, names, and sums of the files; also a file that was added or removed."""
     raw = panel.path.read_bytes()
     draw = random.Random(3)
     changed = tmp_path / "changed.zip"
@@ -240,7 +234,6 @@ def test_a_placed_study_has_the_drawn_people_and_is_complete(
 def test_what_cannot_be_placed_is_refused(
     run: Command, panel: ReferencePanel, tmp_path: Path, words: str, said: str
 ) -> None:
-    """One message, exit code 1, and nothing written."""
     given_words = words.format(folder=system_folder(tmp_path / "bot"), tmp=tmp_path).split()
     place = ("panel", "place", panel.path, "--out", tmp_path / "out", "--system")
     assert run(*place, *given_words).refuses(said)
@@ -248,7 +241,7 @@ def test_what_cannot_be_placed_is_refused(
 
 
 def analyzed(study: Path) -> tuple[dict[str, Any], set[str], str]:
-    """What a study says of its panel, the codes of the warnings about it, and the summary."""
+    """A study's panel section, its warning codes, and the summary."""
     result = analyze(load_study(study, kind="experience"))
     made = result.to_dict()
     codes = {one["code"] for one in made["warnings"] if one["code"].startswith("panel")}
@@ -294,7 +287,6 @@ def test_what_is_said_of_the_judges_of_a_panel(panel: ReferencePanel) -> None:
 def test_a_placed_study_that_contradicts_its_panel_is_refused(
     run: Command, panel: ReferencePanel, before: str, after: str, said: str
 ) -> None:
-    """One message that names the place."""
     study = placed_study(panel, rows_of(drawn(panel, "bot"), {"bot": 4}))
     text = study.read_text()
     assert before in text
@@ -308,8 +300,6 @@ def test_a_placed_study_that_contradicts_its_panel_is_refused(
 def test_pseudonyms_and_comparisons_of_placed_studies(
     run: Command, panel: ReferencePanel, tmp_path: Path
 ) -> None:
-    """Judges get pseudonyms, people keep random ids; two placed studies are compared."""
-
     def said(*words: object) -> dict[str, Any]:
         code, out, err = run(*words, "--json")
         assert code == 0, err

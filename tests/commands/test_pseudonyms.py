@@ -77,12 +77,10 @@ def _ranks(seed: int = 0) -> str:
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    """A study that names people wherever it can."""
     return write_study(tmp_path, STUDY, rankings__csv=_ranks())
 
 
 def load(path: Path, *, pseudonyms: bool = True) -> Study:
-    """Load it."""
     return quem.load_study(path, kind="experience", pseudonyms=pseudonyms)
 
 
@@ -121,7 +119,6 @@ def test_nothing_names_anybody(study: Path, run: Command, command: str) -> None:
 
 
 def test_numbers_are_those_of_the_named_study(study: Path) -> None:
-    """Estimates, averages, and residuals are the same, in another order."""
     a, b = (quem.analyze(load(study, pseudonyms=flag)) for flag in (False, True))
     for column in ("paper_experience", "paper_low", "reference_high", "average_rank"):
         np.testing.assert_allclose(a.estimates[column], b.estimates[column], rtol=1e-9)
@@ -133,7 +130,6 @@ def test_numbers_are_those_of_the_named_study(study: Path) -> None:
 
 
 def test_pseudonyms_are_drawn_once(study: Path) -> None:
-    """They follow no order of the file, and depend on neither ranks nor settings."""
     hidden = load(study)
     assert hidden.named is not None
     assert pseudonymize([hidden])[0].declared == hidden.declared
@@ -146,7 +142,6 @@ def test_pseudonyms_are_drawn_once(study: Path) -> None:
 
 
 def test_one_person_has_one_pseudonym_in_several_studies(study: Path) -> None:
-    """Who is in two compared studies has the same name in both."""
     folder = study.parent / "b"
     folder.mkdir()
     changed = {**STUDY, "id": "b", "subjects": STUDY["subjects"][::-1]}

@@ -9,7 +9,7 @@ import yaml
 
 import quem
 from quem.store.state import State
-from tests.commands.sessions import close, hold_session
+from tests.store.made import close, hold_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,7 +88,6 @@ def test_a_closed_session_is_analyzed(study: Path, run: Command) -> None:
 
 
 def test_a_candidate_that_is_removed_is_left_out(study: Path, run: Command) -> None:
-    """With a warning, and only where it was removed."""
     close(study)
     table = study.with_name("candidates.csv")
     rows = table.read_text().splitlines(keepends=True)

@@ -10,7 +10,7 @@ import pytest
 
 import quem
 from quem.seal import seal_file
-from tests.commands.sessions import close, hold_session
+from tests.store.made import close, hold_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +31,6 @@ def sealed(judging_study: Path, run: Command) -> Path:
 
 
 def differences(study: Path) -> dict[tuple[str, str], str]:
-    """What is not as it was sealed."""
     seal = quem.load_study(study, kind="experience").seal
     assert seal is not None
     return {(one.part, one.name): one.message for one in seal.differences}
@@ -56,7 +55,6 @@ def test_the_hash_is_that_of_the_file(judging_study: Path, run: Command) -> None
 
 @pytest.mark.parametrize("where", ["store", "table"])
 def test_rankings_come_after_the_seal(judging_study: Path, run: Command, where: str) -> None:
-    """Where somebody ranked already, nothing is sealed and nothing written."""
     if where == "store":
         hold_session(judging_study).close()
     else:
@@ -84,7 +82,6 @@ def test_a_study_that_matches_says_so(sealed: Path, run: Command) -> None:
 
 
 def test_each_difference_is_listed(sealed: Path, run: Command) -> None:
-    """Settings, also those of options, people, problems, and solutions."""
     assert differences(sealed) == {}
     text = sealed.read_text().replace("{id: S1, experience: 1}", "{id: S1, experience: 9}")
     text = text.replace("{id: J2, name: Judge 2}", "{id: J9}").replace("Problem 1", "Task 1")

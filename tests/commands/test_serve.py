@@ -35,7 +35,6 @@ QUEM = [sys.executable, "-m", "quem"]
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    """A study with two judges."""
     return write_judging_study(tmp_path)
 
 
@@ -74,7 +73,6 @@ def test_a_session_goes_from_link_to_report(study: Path, run: Command) -> None:
 
 
 def test_a_terminal_shows_the_links(study: Path) -> None:
-    """Where a person sees what is printed, it is printed, and no file is made."""
     pty = pytest.importorskip("pty", reason="terminals are POSIX")
     reading, terminal = pty.openpty()
     command = [*QUEM, "serve", str(study), "--port", "0", "--url", "https://j.example.org/"]
@@ -97,7 +95,6 @@ def test_a_terminal_shows_the_links(study: Path) -> None:
 def test_signals_stop_it_with_everything_in_one_file(
     study: Path, how: signal.Signals, code: int
 ) -> None:
-    """A signal ends the server; requests that run are finished, and no log is left behind."""
     before = signal.signal(how, signal.SIG_DFL)  # whoever started the tests may ignore it
     with Served(study) as served:
         signal.signal(how, before)
@@ -144,7 +141,6 @@ def test_what_the_starter_switched_off_does_not_stop_it(study: Path) -> None:
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_demo_opens_at_a_task_and_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
-    """Without a study, consent, or briefing; its folder goes with the server."""
     # Not even a database that the environment names is used.
     own = {"TMPDIR": str(tmp_path), "QUEM_DATABASE_URL": str(tmp_path / "none" / "a.sqlite3")}
     command = [*QUEM, "serve", "--demo", "--port", "0"]
@@ -173,7 +169,6 @@ def test_a_demo_opens_at_a_task_and_leaves_nothing(tmp_path: Path, how: signal.S
 def test_a_study_that_cannot_be_judged_is_refused(
     study: Path, break_it: Callable[[Path], object], message: str, run: Command
 ) -> None:
-    """Mistakes in the study, its solutions or its store end the start with 1, without a link."""
     break_it(study.parent)
     assert run("serve", study, "--port", 0).refuses(message)
 
@@ -193,7 +188,6 @@ def test_a_database_or_a_port_that_is_taken(study: Path, run: Command) -> None:
 
 
 def test_wsgi_says_what_it_needs() -> None:
-    """Without QUEM_STUDY the WSGI module ends with a sentence."""
     environment = {k: v for k, v in os.environ.items() if k != "QUEM_STUDY"}
     command = [sys.executable, "-c", "import webjudge.wsgi"]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

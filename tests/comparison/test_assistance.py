@@ -1,4 +1,4 @@
-"""What people gain from help: against whom, over which problems, and what forbids it."""
+"""Gain from assistance: references, problems, and refusals."""
 
 from __future__ import annotations
 
@@ -257,7 +257,7 @@ NOBODY = ("S1", "S2", "S3", "S5", "S6", "S7", "S8")
     ],
 )
 def test_refusals(quality: dict[str, Floats], messages: list[str]) -> None:
-    """Who solved a problem twice has learned; without references, or one half, there is no gain."""
+    """A problem solved twice is refused, and so are missing references or halves."""
     with pytest.raises(QuemError) as refused:
         quem.compare(study(quality))
     lines = str(refused.value).splitlines()

@@ -1,4 +1,4 @@
-"""The method in plain loops, written from the paper: what fast code is held against."""
+"""The method in plain loops from the paper, as a reference for the fast code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Case bases and queries as people save them, and what is said of wrong ones."""
+"""Case bases and queries as people save them, and errors in them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_columns_are_what_they_look_like(tmp_path: Path) -> None:
 
 
 def test_without_a_header(tmp_path: Path) -> None:
-    """The first line is a case; two values alone are categories, until told otherwise."""
+    """The first line is a case; columns with two values are categories unless declared numeric."""
     text, keys = "A,1,0\nB,0,0\nB,1,1\n", "header: false, columns: [fault, x, y]"
     cases = load(tmp_path, text, keys).cases
     assert cases.attributes == ("x", "y")

@@ -1,4 +1,4 @@
-"""The keys of a study file: as the models have them, and as a page's tables say."""
+"""The keys of a study file: in the models, and in the tables of a page."""
 
 from __future__ import annotations
 
@@ -33,18 +33,32 @@ KINDS: dict[str, tuple[str, type[StudyPart]]] = {
 
 
 def rows_of(page: str) -> dict[str, list[str]]:
-    """Give the rows of a page that explain keys: what it is, default, allowed.
+    """The rows of a page about keys: meaning, default, and allowed values.
 
-    Of relevance judgments the keys of a judging session are on the page of experience studies.
+    Rows that other pages share come from these; questions are the same for judges and subjects.
     """
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     rows = table_rows(text)
     found = {row[0].strip("`"): row[1:] for row in rows if len(row) == 4 and row[0].startswith("`")}
-    if page != KINDS["relevance"][0]:
-        return found
-    keys = {key.name for key in keys_of(RelevanceSpec) if "." in key.name}
-    shared = rows_of(KINDS["experience"][0])
-    return {name: row for name, row in shared.items() if name in keys} | found
+    if page == KINDS["experience"][0]:
+        asked = "judging.questions[]"
+        return found | {
+            name.replace("judging", "solving"): row
+            for name, row in found.items()
+            if name.startswith(asked)
+        }
+    keys = {key.name for key in keys_of(TABLES["PAGES"][page])}
+    for home in TABLES["homes_of"](page):
+        found = {name: row for name, row in shared_rows(home).items() if name in keys} | found
+    return found
+
+
+def shared_rows(home: str) -> dict[str, list[str]]:
+    """The rows of a page with keys of several kinds."""
+    if home == KINDS["experience"][0]:
+        return rows_of(home)
+    text = (ROOT / "docs" / home).read_text(encoding="utf-8")
+    return {row[0].strip("`"): row[1:] for row in table_rows(text) if len(row) == 4}
 
 
 def literals(annotation: object) -> Iterator[str]:

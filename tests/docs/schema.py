@@ -18,7 +18,7 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
 def mistakes(document: object) -> list[str]:
-    """Say where a document does not fit the schema."""
+    """Places where a document does not fit the schema."""
     return [f"{error.json_path}: {error.message}" for error in VALIDATOR.iter_errors(document)]
 
 

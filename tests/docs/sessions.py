@@ -51,7 +51,7 @@ def _filled_in(study: Path, organizer: Browserless, page: str) -> list[str]:
     organizer.submit("/dashboard/setup", **sent, name="Dr. Lena Marsh", names="Amy\nBo")
     for text in re.findall(r"<code>([^<]+\.md)</code>", page):
         (study / text).write_text("Rank what you would hand on.\n")
-    assert "Nothing is lacking." in organizer.get("/dashboard/setup")
+    assert "Nothing is missing." in organizer.get("/dashboard/setup")
     made = organizer.submit("/dashboard/judges/links", sure="yes")
     links = re.findall(r'https?://[^\s"<]+/j/[\w-]+', made)
     return list(dict.fromkeys(links))

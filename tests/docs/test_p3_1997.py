@@ -104,7 +104,7 @@ def test_forms_are_computed(row: list[str]) -> None:
 
 
 def test_readme_has_rows_of_the_table() -> None:
-    """What the README shows is in the file, and every row was read."""
+    """All rows of the README are in the file."""
     shown = {label: cells for label, *cells, _ in README[1:]}
     assert len(shown) == 9
     assert shown.items() <= COMPARED.items()

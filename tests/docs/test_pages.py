@@ -209,7 +209,7 @@ def _run_command(command: str, output: list[str], place: str) -> None:
         assert re.fullmatch("\n".join(lines), shown, re.DOTALL), f"{place}\n{printed}"
 
 
-# What commands print that only read shipped studies, which several pages show.
+# Output of commands on shipped studies, which several pages show.
 _KNOWN: dict[str, str] = {}
 
 

@@ -1,7 +1,8 @@
 """Find wording to avoid in what people read: ``python -m tests.docs.words``.
 
 codespell checks spelling; this checks style: docs, templates, and the messages of the code.
-Code, quotations, and addresses are not checked.
+Code, quotations, and addresses are not checked. Docstrings name what is computed or done: none
+begins with "Give", "Say", or "Tell".
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-# What to avoid, as a regular expression, and what to write.
+# Wording to avoid, as a regular expression, and the replacement.
 RULES = {
     r"\b(?:one|an?|each|twice|\d+) (?:line|row|link|file|page|column|entry|class|query) an? \w+"
     r"|\b(?:hours|minutes|calls|time|ranks|cases) an? (?:judge|query|problem|year|step)\b": "per",
@@ -39,8 +40,9 @@ RULES = {
     r"\bbetrays?\b|\bgives? (?!nobody )(?:\w+ ){1,3}away\b": "reveals",
     r"(?<!p [=<>] )(?<![\w.=<>])\.\d\d\b(?<!p of \.\d\d)": "0.12, except p values",
 }
-# Folders of code whose messages and docstrings are checked.
+# Folders of code whose messages and docstrings are checked, and how no docstring of some begins.
 CODE = ("quem", "webjudge")
+OPENINGS = {"quem": re.compile(r"(?:Give|Say|Tell)\b")}
 _CODE = re.compile(
     r"^```.*?^```|`[^`\n]*`|^ {4}.*?$|https?://\S+|\{[#%{].*?[#%}]\}", re.DOTALL | re.MULTILINE
 )
@@ -58,7 +60,7 @@ class Finding(NamedTuple):
 
 
 def texts() -> Iterator[tuple[Path, str]]:
-    """Give the texts that people read, with the file of each."""
+    """The texts for people, with their files."""
     pages = [page for page in PAGES if page.name != "CHANGELOG.md"]
     init = (ROOT / "templates/init").glob("*/*.yaml")
     for path in chain(pages, (ROOT / "studies").glob("*/[bc]*.md"), init):
@@ -72,7 +74,7 @@ def texts() -> Iterator[tuple[Path, str]]:
 
 
 def _strings(path: Path) -> Iterator[str]:
-    """Give the sentences among the strings of a module, with its docstrings."""
+    """The sentences and docstrings of a module."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
             yield node.value
@@ -86,13 +88,26 @@ def check(text: str) -> Iterator[tuple[str, str]]:
             yield match[0], instead
 
 
+def openings() -> Iterator[Finding]:
+    """Find the docstrings that begin with a verb of speech."""
+    for folder, opening in OPENINGS.items():
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                    text = ast.get_docstring(node) or ""
+                    if opening.match(text):
+                        place = path.relative_to(ROOT).as_posix()
+                        yield Finding(place, text.partition("\n")[0], "what is computed or done")
+
+
 def findings() -> list[Finding]:
     """Check all texts."""
-    return [
+    wordings = (
         Finding(path.relative_to(ROOT).as_posix(), *wording)
         for path, text in texts()
         for wording in check(text)
-    ]
+    )
+    return [*wordings, *openings()]
 
 
 if __name__ == "__main__":

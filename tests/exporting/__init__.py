@@ -1,1 +1,1 @@
-"""What judges decided, for other programs."""
+"""Export of rankings for other programs."""

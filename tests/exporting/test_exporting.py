@@ -23,9 +23,9 @@ from quem.exporting.preferences import average_ranks, preference_lines
 from quem.solutions.model import Solution, SolutionFile, Solutions
 from quem.store.exporting import SubmittedRanking
 from quem.store.state import State
-from tests.commands.sessions import close, hold_session
 from tests.exporting.schemas import schema_of
 from tests.importing.made import sample, write_eval
+from tests.store.made import close, hold_session
 
 if TYPE_CHECKING:
     from click.testing import Result

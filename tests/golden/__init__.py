@@ -1,1 +1,1 @@
-"""What quem says of each shipped study, kept; ``python -m tests.golden`` keeps what it says now."""
+"""Golden outputs of the shipped studies; ``python -m tests.golden`` updates them."""

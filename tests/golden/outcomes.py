@@ -27,7 +27,7 @@ class Run(NamedTuple):
     words: tuple[str | Path, ...]
     # Keys and columns whose numbers are times, as a regular expression.
     times: str = r"(?!)"
-    # What is replaced in texts: regular expression, replacement.
+    # Replacements in texts: regular expression, replacement.
     masks: tuple[tuple[str, str], ...] = ()
     # Longer columns are kept as a number for every 100 rows.
     longest: int = 1000

@@ -1,4 +1,4 @@
-"""What quem says of the shipped studies stays as it is, but for deliberate changes."""
+"""Outputs of the shipped studies change only deliberately."""
 
 from __future__ import annotations
 

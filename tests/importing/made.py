@@ -103,7 +103,7 @@ def sample(number: int, epoch: int, text: str) -> dict[str, Any]:
 
 
 def _header(model: str, task: str, count: int) -> dict[str, Any]:
-    """What a log says of its run."""
+    """The header of a log."""
     at = "2026-10-01T12:00:00+00:00"
     empty = ["task_attribs", "task_args", "task_args_passed", "dataset", "config", "packages"]
     empty += ["model_generate_config", "model_args"]

@@ -115,7 +115,7 @@ def test_a_wide_table_as_spreadsheets_save_it(tmp_path: Path) -> None:
 
 
 def test_years_of_experience_in_a_table(tmp_path: Path) -> None:
-    """Who has years is a subject, the others are systems; a cell may be as long as an answer."""
+    """Solvers with years are subjects, others systems; cells may be as long as an answer."""
     source = tmp_path / "answers.csv"
     solvers = [("ann", 3), ("bo", 8.5), ("gpt", "")]
     rows = [f'{p},{s},"{"word " * 40_000}",{y}' for p in "ab" for s, y in solvers]

@@ -1,7 +1,6 @@
 """Check that all languages are complete: ``python -m tests.languages.catalogs``.
 
-With ``--update``, texts that are new in the code are added to each catalog, to be translated,
-and those that are gone are left out.
+``--update`` adds new texts to each catalog for translation and removes unused ones.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ TEMPLATES = [
 MODULES = sorted((ROOT / "webjudge").glob("*.py"))
 _SINGLE, _PLURAL = None, (1, 2)
 _KEYWORDS = {"_": _SINGLE, "gettext": _SINGLE, "ngettext": _PLURAL, "marked": _SINGLE}
-# What gettext's headers say of people and dates: git knows.
+# gettext's headers about people and dates, which git has.
 _NO_FACTS = re.compile(
     rb'^"(?:Project|Report|POT|PO|Last|Language-Team|Generated)[^\n]*\n', re.MULTILINE
 )
@@ -47,7 +46,7 @@ _HEADER = "# Texts of judges' pages: {name}. {read}"
 _NOT_READ = "No native reader has read them yet."
 # %(name)s, {name}, and tags.
 _FIXED = re.compile(r"%\(\w+\)s|\{\w+\}|</?\w[^>]*>|&\w+;|⠿")
-# What is translated as a block, and blocks that are classes.
+# Translated blocks, and blocks that contain classes.
 _TRANSLATED = re.compile(
     r"{%-? trans .*?endtrans -?%}|{% block (?:look|main_class) %}.*?{% endblock %}", re.DOTALL
 )
@@ -59,7 +58,7 @@ _SCRIPT_CALL = re.compile(r"(?<![\w.])(?:t|tn)\((?!\s*[\"'])(?!text, values)(?!o
 
 
 def extracted() -> Catalog:
-    """Give all texts that judges see, with the files that they are in."""
+    """All texts of judges' pages, with their files."""
     catalog = Catalog(charset="utf-8")
     for path in chain(MODULES, TEMPLATES, SCRIPTS):
         name = path.relative_to(ROOT).as_posix()
@@ -81,7 +80,7 @@ def _texts(path: Path) -> Iterator[tuple[int, str | tuple[str, ...], list[str], 
 
 
 def check() -> list[str]:
-    """Say what is not translated, wrongly translated, or not marked for translation."""
+    """Report texts that are untranslated, wrongly translated, or not marked for translation."""
     wanted = extracted()
     found = [f"{path}: not marked: {text}" for path, text in unmarked()]
     for code in LANGUAGES:
@@ -92,7 +91,7 @@ def check() -> list[str]:
 
 
 def faults(catalog: Catalog, wanted: Catalog) -> Iterator[str]:
-    """Say what is wrong with a catalog."""
+    """Report errors of a catalog."""
     for message in filter(_key, wanted):
         mine = catalog.get(message.id)
         if mine is None:
@@ -117,12 +116,11 @@ def _key(message: Message) -> str:
 
 
 def texts_of(text: str | tuple[str, ...] | list[str] | None) -> tuple[str, ...]:
-    """Give a text, or its forms for one and for several."""
+    """A text, or its singular and plural."""
     return (text or "",) if isinstance(text, str | None) else tuple(text)
 
 
 def is_of_scripts(message: Message) -> bool:
-    """Whether a script uses a text."""
     return any(name.endswith(".js") for name, _ in message.locations)
 
 
@@ -135,7 +133,6 @@ def _read(code: str) -> Catalog:
 
 
 def update() -> None:
-    """Bring all catalogs to the texts of the code."""
     wanted = extracted()
     for code, name in LANGUAGES.items():
         if code == ENGLISH:
@@ -151,7 +148,7 @@ def update() -> None:
 
 
 class _Words(HTMLParser):
-    """Collects what a page says by itself."""
+    """Collects a page's static texts."""
 
     _ATTRIBUTES = ("aria-label", "title", "alt", "placeholder")
     _NO_PROSE = ("kbd", "code", "script", "style", "svg")
@@ -162,24 +159,21 @@ class _Words(HTMLParser):
         self.inside: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Look at the attributes that are read out."""
         self.texts += (value or "" for name, value in attrs if name in self._ATTRIBUTES)
         if tag in self._NO_PROSE:
             self.inside.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave what is no prose."""
         if tag in self.inside:
             self.inside.remove(tag)
 
     def handle_data(self, data: str) -> None:
-        """Take a text."""
         if not self.inside:
             self.texts.append(data)
 
 
 def unmarked() -> Iterator[tuple[str, str]]:
-    """Give the plain words in templates, and calls of scripts that cannot be extracted."""
+    """Unmarked words in templates, and script calls that cannot be extracted."""
     for path in TEMPLATES:
         for text in plain_words(path.read_text(encoding="utf-8")):
             yield path.name, text
@@ -189,7 +183,7 @@ def unmarked() -> Iterator[tuple[str, str]]:
 
 
 def plain_words(template: str) -> Iterator[str]:
-    """Give the words of a template that are outside of its tags and expressions."""
+    """The words of a template outside of its tags and expressions."""
     template = _TRANSLATED.sub("", template)
     plain, depth = [], 0
     for _, kind, value in Environment(autoescape=True).lex(template):
@@ -206,7 +200,6 @@ def plain_words(template: str) -> Iterator[str]:
 
 
 def main() -> int:
-    """Check, or update; gives the exit code."""
     if "--update" in sys.argv[1:]:
         update()
     compile_texts(LOCALES)

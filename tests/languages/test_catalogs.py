@@ -35,12 +35,10 @@ TRANSLATED = [code for code in LANGUAGES if code != ENGLISH]
 
 
 def test_every_language_is_complete() -> None:
-    """No text is missing, stale, or has other places or tags; every text is marked."""
     assert check() == []
 
 
 def test_study_files_and_pages_name_the_same_languages() -> None:
-    """What a study file may name is what judges can choose."""
     assert set(get_args(LanguageCode)) == set(LANGUAGES)
 
 
@@ -90,7 +88,6 @@ def test_what_is_not_translated_stays_english(tmp_path: Path) -> None:
 def test_missing_texts_are_named_with_what_to_do(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A server does not start without the compiled texts."""
     monkeypatch.setattr("webjudge.languages.FOLDER", tmp_path)
     translations.cache_clear()
     with pytest.raises(QuemError, match="in Deutsch are not compiled; install quem again"):
@@ -98,14 +95,12 @@ def test_missing_texts_are_named_with_what_to_do(
 
 
 def test_faults_of_a_catalog_are_named() -> None:
-    """A missing text, a stale one, another place, and another tag are."""
     wanted, mine = Catalog(), Catalog(locale="de")
     for text in ("One {n}", "Two", "<b>Three</b>", "Four"):
         wanted.add(text, locations=[("a.py", 1)])
-    mine.add("One {n}", "Eins {m}", locations=[("a.py", 1)])
-    mine.add("Two", "", locations=[("a.py", 1)])
-    mine.add("<b>Three</b>", "<i>Drei</i>", locations=[("a.py", 1)])
-    mine.add("Five", "Fünf", locations=[("a.py", 1)])
+    translated = {"One {n}": "Eins {m}", "Two": "", "<b>Three</b>": "<i>Drei</i>", "Five": "Fünf"}
+    for text, other in translated.items():
+        mine.add(text, other, locations=[("a.py", 1)])
     assert list(faults(mine, wanted)) == [
         "other places or tags: Eins {m}",
         "not translated: Two",
@@ -118,12 +113,10 @@ def test_faults_of_a_catalog_are_named() -> None:
 @pytest.mark.parametrize(
     ("template", "found"),
     [
+        ("<kbd>Esc</kbd><code>abc</code>{# A note. #}<p>A</p>", []),
         ('<p>{{ _("Hello") }} · {{ name }}</p>', []),
-        ("<p>Hello {{ name }}</p>", ["Hello"]),
-        ('<p aria-label="Hello">✓</p>', ["Hello"]),
-        ("<kbd>Esc</kbd><code>abc</code>", []),
+        ('<p aria-label="Hello">Hi {{ name }}</p>', ["Hello", "Hi"]),
         ("{% trans n=2 %}One{% pluralize %}Two{% endtrans %}", []),
-        ("{# A note. #}<p>A</p>", []),
     ],
 )
 def test_plain_words_in_templates_are_found(template: str, found: list[str]) -> None:
@@ -134,39 +127,37 @@ def test_plain_words_in_templates_are_found(template: str, found: list[str]) -> 
 @pytest.mark.parametrize(
     ("tags", "code"),
     [
-        (["de-CH", "en"], "de"),
-        (["it", "fr-CA", "en"], "fr"),
-        (["EN-gb"], "en"),
-        (["zh"], "zh-Hans"),
-        (["zh-CN"], "zh-Hans"),
-        (["zh-Hans-SG"], "zh-Hans"),
-        (["zh-Hant-TW"], None),
-        (["zh-TW", "en"], "en"),
-        (["zh-HK"], None),
-        (["de_AT"], "de"),
-        (["*"], None),
-        (["", "-", "x-y"], None),
-        ([], None),
+        ("de-CH en", "de"),
+        ("it fr-CA en", "fr"),
+        ("EN-gb", "en"),
+        ("zh", "zh-Hans"),
+        ("zh-CN", "zh-Hans"),
+        ("zh-Hans-SG", "zh-Hans"),
+        ("zh-Hant-TW", None),
+        ("zh-TW en", "en"),
+        ("de_AT", "de"),
+        ("- x-y *", None),
+        ("", None),
     ],
 )
-def test_the_nearest_language_is_of_the_same_script(tags: list[str], code: str | None) -> None:
+def test_the_nearest_language_is_of_the_same_script(tags: str, code: str | None) -> None:
     """Who reads Traditional Chinese gets no Simplified Chinese; regions do not matter."""
-    assert accepted(LanguageAccept((tag, 1) for tag in tags)) == code
+    assert accepted(LanguageAccept((tag, 1) for tag in tags.split())) == code
 
 
 def test_dates_are_written_as_people_write_them() -> None:
-    """With the month's name, and in the order of the language."""
     first = dt.date(2031, 5, 1)
     at = dt.datetime(2031, 12, 12, 7, 5, tzinfo=dt.UTC)
     written = {}
     for code in LANGUAGES:
         with speaking(code):
             written[code] = (day(first), moment(at))
+    east = ("2031年5月1日", "2031年12月12日 07:05 UTC")
     assert written == {
         "en": ("1 May 2031", "12 December 2031, 07:05 UTC"),
         "de": ("1. Mai 2031", "12. Dezember 2031, 07:05 UTC"),
         "es": ("1 de mayo de 2031", "12 de diciembre de 2031, 07:05 UTC"),
         "fr": ("1 mai 2031", "12 décembre 2031, 07:05 UTC"),
-        "ja": ("2031年5月1日", "2031年12月12日 07:05 UTC"),
-        "zh-Hans": ("2031年5月1日", "2031年12月12日 07:05 UTC"),
+        "ja": east,
+        "zh-Hans": east,
     }

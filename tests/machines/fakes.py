@@ -24,7 +24,6 @@ _SOLUTION = re.compile(r"<<SOLUTION ([A-Z]+) [0-9a-f]+>>\n(.*?)\n<<END", re.DOTA
 
 
 def answer(kind: str, solutions: list[tuple[str, str]], seed: int) -> str:
-    """Answer a request as a judge of a kind does."""
     best = sorted(solutions, key=lambda one: -float(one[1].split()[1]))
     good = json.dumps({"ranked": [[letter] for letter, _ in best]})
     special = {
@@ -50,7 +49,7 @@ class Service(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}/v1"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Who hangs up is expected."""
+        """Disconnects are expected."""
 
     def trouble(self, n: int, body: dict[str, Any]) -> tuple[int, str] | None:
         """Answer the nth request with a status and a text that are no completion."""
@@ -72,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: Service
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -37,7 +37,6 @@ def write_run(study: Path, run: Run) -> None:
 
 
 def call_of(problem: str, repeat: int, solvers: Sequence[str], quality: Sequence[float]) -> Call:
-    """Make the call of a machine that ranks by quality; equal ones are tied."""
     ranks = rankdata([-q for q in quality], method="dense")
     ranked = tuple(
         tuple(solver for solver, own in zip(solvers, ranks, strict=True) if own == rank)
@@ -79,7 +78,6 @@ def write_study(
 
 
 def golden_study(folder: Path, machines: Sequence[str] = ("M1",), *, are_used: bool = True) -> Path:
-    """Write the golden study: two experts on 4 of 8 problems, and machine judges on all."""
     study = GOLDEN["study"]
     ranks = np.full((2, len(study["problems"]), len(study["solvers"])), np.nan)
     for at, expert in enumerate(study["experts"]):
@@ -93,7 +91,6 @@ def golden_study(folder: Path, machines: Sequence[str] = ("M1",), *, are_used: b
 
 
 def golden_calls(machine: str = "M1") -> list[Call]:
-    """Give two orders without ties for each problem that have the golden mean ranks."""
     study = GOLDEN["study"]
     (of,) = (one for one in study["machines"] if one["judge"] == machine)
     means, solvers = of["mean_adjusted_ranks_of_two_repeats"], study["solvers"]
@@ -102,7 +99,6 @@ def golden_calls(machine: str = "M1") -> list[Call]:
 
 
 def _pairs(sums: list[int], taken: list[tuple[int, int]]) -> list[tuple[int, int]] | None:
-    """Write numbers as sums of two permutations of 1 to n."""
     if len(taken) == len(sums):
         return taken
     for first in range(1, len(sums) + 1):

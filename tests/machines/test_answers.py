@@ -24,7 +24,6 @@ LETTERS = "ABCDEF"
 
 @pytest.mark.parametrize("case", GOLDEN["parse"], ids=lambda case: case["text"][:30])
 def test_golden_answers(case: dict[str, Any]) -> None:
-    """Each with its ranking, its refusal, or what is wrong in its form, word by word."""
     expected = case["result"]
     if "invalid" in expected:
         with pytest.raises(InvalidAnswerError) as wrong:
@@ -113,7 +112,6 @@ def test_material_stands_between_marks_that_it_cannot_hold(
 
 
 def test_images_are_sent_whole_and_kept_as_digests() -> None:
-    """To a command and to a service, each with its description; no solver is named."""
     image = Piece("a chart", "image/png", b"\x89PNG")
     made = Request("p {letters} {token}", (), (), ("S1",), ((Piece("before"), image),), 3)
     sent = made.document()

@@ -39,7 +39,6 @@ def made(seed: int, *, k: int = 1, n: int = 4, of: int = 9) -> tuple[Floats, Flo
 
 
 def loops(h: Floats, m: Floats) -> Floats:
-    """Compute the averages cell by cell, with gaps as METHOD has them."""
     n_all, solvers = h.shape
     counted = [p for p in range(n_all) if np.isfinite(m[p]).any()]
     labeled = [p for p in counted if np.isfinite(h[p]).any()]
@@ -89,7 +88,6 @@ def test_laws(seed: int, k: int) -> None:
 
 
 def test_a_system_on_which_the_machine_is_erratic() -> None:
-    """Its variance beyond that of people counts, where the F test at 5% says so."""
     h, m = made(5, n=6, of=12)
     m[0, :6, :6] = h[:6, :6]
     h[:6, 6] = np.tile([1.0, 7.0], 3)

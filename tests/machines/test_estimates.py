@@ -1,4 +1,4 @@
-"""What machine judges change in an analysis, through files as a study has them."""
+"""Effects of machine judges on an analysis, through a study's files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ def machine_of(result: ExperienceResult) -> dict[str, Any]:
 
 
 def is_golden(result: ExperienceResult, golden: str) -> bool:
-    """Whether the paper's estimate and its interval are the golden ones."""
     (estimate,) = result.to_dict()["estimates"]
     mine = [estimate["paper"]["experience"], *estimate["paper"]["interval"]]
     wanted = [GOLDEN[golden][key] for key in ("estimate", "low", "high")]
@@ -56,7 +55,6 @@ def is_golden(result: ExperienceResult, golden: str) -> bool:
     [(("M1",), "control_variate"), (("M1", "M2", "M3"), "jury_of_three_kappa_0.1")],
 )
 def test_golden_estimates(tmp_path: Path, machines: tuple[str, ...], golden: str) -> None:
-    """With machines, and by the experts alone, which stand beside; nothing is ever a vote."""
     result = analyzed(golden_study(tmp_path, machines))
     assert is_golden(result, golden)
     assert not is_golden(result, "one_more_vote_wrong")
@@ -112,7 +110,6 @@ def test_a_machine_that_adds_nothing_is_said_so(tmp_path: Path) -> None:
 
 
 def changed(count: int, **update: object) -> list[Call]:
-    """Change some of the golden calls, those on problems of the experts first."""
     calls = golden_calls()
     return [*(call.model_copy(update=update) for call in calls[:count]), *calls[count:]]
 
@@ -174,7 +171,6 @@ def test_how_machines_rank_is_as_scipy_says(tmp_path: Path) -> None:
 
 
 def test_a_system_on_which_machines_are_erratic_is_wider(tmp_path: Path) -> None:
-    """What is added goes into the interval with the degrees of freedom of few problems."""
     rng, years = np.random.default_rng(4), np.arange(1.0, 13.0)
     quality = np.append(years, 6.0) + rng.normal(0, 1, (12, 13))
     of_experts, of_machine = quality + rng.normal(0, 0.1, (2, 12, 13))

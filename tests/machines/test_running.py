@@ -49,7 +49,6 @@ def study_for(folder: Path, machine: str, settings: str = "{}") -> Path:
 
 
 def qualities() -> NDArray[np.float64]:
-    """The quality of each solution, shape (problems, solvers)."""
     return np.random.default_rng(4).normal(0, 1, (len(PROBLEMS), len(SOLVERS)))
 
 
@@ -73,13 +72,11 @@ def runs(path: Path) -> list[Run]:
 
 
 def kept(path: Path) -> dict[str, str]:
-    """What is kept of a machine judge: texts by the names of files."""
     folder = path.parent / "machines"
     return {one.name: one.read_text("utf-8") for one in folder.rglob("*") if one.is_file()}
 
 
 def by_quality(path: Path) -> bool:
-    """Whether all rankings of the last run are those by quality."""
     run, best = runs(path)[-1], (-qualities()).argsort(-1)
     assert len(run.calls) == 6
     return all(
@@ -99,7 +96,7 @@ def test_a_command_from_a_dry_run_to_damaged_transcripts(tmp_path: Path) -> None
     assert (code, "1 request sent" in said) == (0, True)
     (run,), files = runs(path), kept(path)
     assert by_quality(path)
-    # What is answered is never asked for again.
+    # Answers are never requested twice.
     for options in ((), ("--replay",)):
         code, said = judged(path, *options)
         assert (code, "0 requests sent" in said, kept(path)) == (0, True, files)
@@ -137,7 +134,7 @@ def test_a_command_from_a_dry_run_to_damaged_transcripts(tmp_path: Path) -> None
 def test_services_that_answer(
     tmp_path: Path, kind: str, status: str, requests: int, attempts: int
 ) -> None:
-    """What cannot be read is asked again twice, a refusal never; no rank is made up."""
+    """Unreadable answers are retried twice, refusals never; no rank is invented."""
     with serving(kind) as service:
         path = study_for(tmp_path, f"url: {service.url}, model: fake, concurrency: 1")
         code, said = judged(path, "--dry-run")
@@ -184,7 +181,6 @@ def test_services_that_cannot_be_used(
 def test_what_is_no_key_is_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str
 ) -> None:
-    """It is refused before anything is sent; a replay needs none."""
     monkeypatch.setenv("QUEM_M1_KEY", SECRET)
     with serving("fair") as service:
         path = study_for(tmp_path, f"url: {service.url}, model: fake, key_env: QUEM_M1_KEY")
@@ -219,7 +215,6 @@ def test_one_call_without_an_answer_stops_no_other(tmp_path: Path, kind: str) ->
 def test_commands_that_give_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: str, message: str
 ) -> None:
-    """A program that does not end is ended; what one says last is said."""
     monkeypatch.setattr("random.uniform", lambda *_: 0.0)
     code, said = judged(study_for(tmp_path, f"{machine}, concurrency: 8"))
     assert (code, message in said) == (1, True)
@@ -278,7 +273,6 @@ REFUSED: list[tuple[str, str, tuple[str, ...], str]] = [
 def test_what_is_refused_before_anything_is_sent(
     tmp_path: Path, machine: str, settings: str, options: tuple[str, ...], message: str
 ) -> None:
-    """What leaves this computer is allowed twice; nothing is ever cut off."""
     path = study_for(tmp_path, machine, settings)
     (tmp_path / "mine.md").write_text("Rank {letters}.", "utf-8")
     code, said = judged(path, *options)

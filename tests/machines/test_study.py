@@ -68,7 +68,6 @@ def test_solutions_that_speak_to_their_judge_are_named(tmp_path: Path, more: str
 
 
 def test_the_dashboard_shows_machines_apart_from_people(tmp_path: Path) -> None:
-    """What they did, and never how they ranked."""
     site = make_site(tmp_path, judging="{}", more=MACHINE)
     with closing(site.store):
         browser = enter_dashboard(create_app(site), site)

@@ -135,7 +135,6 @@ def test_a_version_gets_years_corrected_for_liking(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("wanted", "code"), [("3", 0), ("6.5", 4)])
 def test_continuous_integration_can_fail(tmp_path: Path, wanted: str, code: int) -> None:
-    """Where the newest version does not surely reach what is wanted."""
     out = str(tmp_path / "out")
     done = run_track(tracked_study(tmp_path), "--out", out, "--fail-below", wanted)
     assert (done.exit_code, "v4 has a probability of" in done.stderr) == (code, True)
@@ -186,7 +185,7 @@ def test_refusals_name_the_reason_and_the_remedy(
 
 
 def test_experts_whose_ranks_allow_no_years_calibrate_nothing(tmp_path: Path) -> None:
-    """What `quem analyze` refuses to say in years, nothing says in years."""
+    """Without years by `quem analyze`, `quem track` states no years."""
     path = tracked_study(tmp_path)
     table = pd.read_csv(path.with_name("rankings.csv"))
     mixed = dict(zip(PEOPLE, np.random.default_rng(0).permutation(PEOPLE), strict=True))

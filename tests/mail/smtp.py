@@ -1,4 +1,4 @@
-"""A real mail server for tests, in a thread, that answers as it is told to."""
+"""A real mail server for tests, in a thread, with configurable responses."""
 
 from __future__ import annotations
 

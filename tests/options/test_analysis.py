@@ -86,7 +86,7 @@ def test_one_measure_is_one_column(
 
 
 def test_the_longest_list_can_be_told(tmp_path: Path) -> None:
-    """OLAR goes by max_length, which the data or the setting tells; longer lists have none."""
+    """OLAR depends on max_length, from the data or the setting; longer lists have no score."""
     path = study_in(tmp_path)
     longest = {"OLAR": 3, "OLAR(max_length=4)": 4}
     for settings, most in (({}, 3), ({"max_length": 9}, 9)):
@@ -126,7 +126,7 @@ def test_one_list_is_a_study(tmp_path: Path) -> None:
 
 
 def test_means_over_few_questions_are_not_ranked(tmp_path: Path) -> None:
-    """A system that answers 2 of 8 questions, both rightly, is told, and not tested."""
+    """A system with 2 of 8 questions, both right, is reported but not tested."""
     key = "question,correct\n" + "".join(f"Q{n},a\n" for n in range(8))
     full = "".join(f"Q{n},full,{'ab'[n % 2]}\n" for n in range(8))
     lists = f"question,system,option\nQ0,lucky,a\nQ1,lucky,a\n{full}"

@@ -1,4 +1,4 @@
-"""Questions and lists in files or in memory: what is read, and what is said of wrong ones."""
+"""Questions and lists in files or memory: reading and errors."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ TWICE = pd.DataFrame({"question": ["Q1"] * 2, "option": ["a", "b"], "position": 
     ],
 )
 def test_wrong_objects(given: dict[str, Any], message: str) -> None:
-    """What is wrong is one message, with the question or the key, and without a file."""
+    """Errors are one message with the question or key, without a file."""
     with pytest.raises(quem.QuemError) as caught:
         evaluate(**{"lists": ONE, "correct": {"Q1": "a", "Q2": "b"}, **given})
     assert message in str(caught.value)

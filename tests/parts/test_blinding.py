@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 MADE = {f"S{n}": "person" for n in range(5)} | {f"K{n}": "system" for n in range(3)}
 OTHER = {"person": "system", "system": "person"}
-TITLES = ("Blinding", "Solutions reviewed", "Judges could tell")
+TITLES = ("Blinding", "Solutions reviewed", "Judges could identify systems")
 
 
 def analyzed(ranks: Ranks, years: Mapping[str, float], **recorded: Any) -> ExperienceResult:  # noqa: ANN401  of the record
@@ -263,10 +263,20 @@ EVEN, RIGHT = (guessed(6, right, 8, 0, ("P0", "P1", "P2")) for right in (0.5, 0.
         ({"reviewed": 0}, "warn", "Blinding not checked", "Nobody reviewed the 30 solutions"),
         ({"open": 3}, "warn", "Blinding incomplete", "3 words that could reveal an author were"),
         ({"reviewed": 18}, "warn", "Blinding partly checked", "18 of 30 solutions were reviewed"),
-        ({"kept": 2}, "good", "Solutions reviewed", "Whether judges could still tell was not"),
-        ({"guesses": EVEN}, "good", "Blinding measured", "Asked afterward, judges told people"),
-        ({"guesses": RIGHT}, "warn", "Judges could tell", "Asked afterward, judges told people"),
-        ({"guesses": RIGHT[:20]}, "good", "Solutions reviewed", "Asked afterward, judges told"),
+        ({"kept": 2}, "good", "Solutions reviewed", "Whether judges could still identify systems"),
+        ({"guesses": EVEN}, "good", "Blinding measured", "Asked afterward, judges distinguished"),
+        (
+            {"guesses": RIGHT},
+            "warn",
+            "Judges could identify systems",
+            "Asked afterward, judges distinguished",
+        ),
+        (
+            {"guesses": RIGHT[:20]},
+            "good",
+            "Solutions reviewed",
+            "Asked afterward, judges distinguished",
+        ),
     ],
     ids=["file", "unreviewed", "open", "part", "reviewed", "chance", "told", "few"],
 )
@@ -298,9 +308,13 @@ def test_the_card_says_what_is_known(
 @pytest.mark.parametrize(
     ("systems", "styled", "said"),
     [
-        (2, True, "A program could tell which solutions came from systems"),
-        (2, False, "A program could not tell the systems from other groups of solvers"),
-        (1, True, "Too few solvers to measure whether a program can tell (the smallest"),
+        (2, True, "A program could identify the systems"),
+        (2, False, "A program could not distinguish the systems from other groups of solvers"),
+        (
+            1,
+            True,
+            "Too few solvers to measure whether a program can identify systems (the smallest",
+        ),
     ],
 )
 def test_the_page_says_what_a_program_could_tell(systems: int, said: str, *, styled: bool) -> None:

@@ -1,4 +1,4 @@
-"""What the paper also reports, against statsmodels' formulas."""
+"""Further results of the paper, against statsmodels' formulas."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ from quem.cli import main
 from quem.rankings import Rankings
 from quem.report.files import json_text
 from quem.store.answers import Answer
-from tests.commands.sessions import STATES, close, hold_session
 from tests.docs.schema import mistakes
 from tests.parts.made import key_of, random_ranks, study_of
 from tests.served import write_judging_study
+from tests.store.made import STATES, close, hold_session
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -120,7 +120,7 @@ def test_pairs_are_bradley_terry(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("made", [blocked(2), pairs(2)])
 def test_without_one_is_the_study_without(made: Made, tmp_path: Path) -> None:
-    """What an estimate rests on is what the study says without that judge or problem."""
+    """Leave-one-out estimates equal those of the study without that judge or problem."""
     rows, years = made
     whole = kbs(analyzed(tmp_path, rows, years))
     assert [one.what for one in whole.rests_on] == ["judge", "problem", "subject"]

@@ -126,7 +126,7 @@ def test_components_are_those_of_the_analysis_of_variance() -> None:
 
 @pytest.mark.parametrize("name", NOISES)
 def test_truth_is_found_on_average(name: str) -> None:
-    """Pilots tell the truth in the median; judges too much, as rounding to ranks is noise."""
+    """Pilots estimate the truth in the median; judge noise is too high, as ranks are rounded."""
     noise = NOISES[name]
     found = [estimate_noise(*pilot) for pilot in _pilots(Scenario(20, noise=noise), 150, 7)]
     for component, low, high in (

@@ -15,8 +15,8 @@ from sqlalchemy import select, update
 import quem
 from quem.simulation import NOISES, Scenario, simulate
 from quem.store.models import PersonRow, TaskRow
-from tests.commands.sessions import close, hold_session
 from tests.served import write_judging_study
+from tests.store.made import close, hold_session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ def warned(plan: PlanResult) -> dict[str, str]:
 
 
 def test_the_design_of_fewest_hours_is_recommended() -> None:
-    """What is recommended reaches the width, and nothing that takes fewer hours does."""
+    """The recommended design reaches the width, and no cheaper one does."""
     sizes: dict[str, Any] = {"subjects": (6, 10, 14, 20), "judges": (2, 5), "problems": (3, 7, 12)}
     plan = plan_of(width=2.6, **sizes)
     designs = plan.designs
@@ -51,7 +51,7 @@ def test_the_design_of_fewest_hours_is_recommended() -> None:
 
 
 def test_simulation_decides() -> None:
-    """What a design gives is that of simulated studies on their own, analyzed by the method."""
+    """A design's results are those of separately simulated and analyzed studies."""
     settings: dict[str, Any] = {"width": 9, "subjects": 8, "judges": 2, "problems": 3, "seed": 5}
     plan = quem.plan(**settings, noise="high", simulate=400)
     (design,) = plan.to_dict()["designs"]
@@ -93,7 +93,7 @@ def test_designs_that_the_formula_promises_alone_are_not_recommended() -> None:
     ],
 )
 def test_unreachable_widths_are_named(settings: dict[str, Any], texts: list[str]) -> None:
-    """Each reason is told: numbers tried, persons, subjects."""
+    """Each reason is stated: numbers tried, persons, subjects."""
     plan = plan_of(**settings)
     assert all(text in warned(plan)["width-not-reached"] for text in texts)
     assert "No design in the search reaches the target" in plan.summary()
@@ -163,7 +163,7 @@ def test_a_pilot_gives_noise_range_and_systems(pilot: quem.Study) -> None:
     ],
 )
 def test_doubts_about_pilots(settings: dict[str, Any], code: str, text: str) -> None:
-    """What a pilot cannot tell is said, with what is assumed instead, and whom to recruit."""
+    """Warnings state what a pilot cannot estimate, the assumption, and whom to recruit."""
     assert text in warned(plan_of(quem.simulate_study(**settings), **SMALL))[code]
 
 

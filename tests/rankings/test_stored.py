@@ -151,7 +151,7 @@ def test_what_unblinds_is_told_with_the_results(tmp_path: Path, study: Path, sto
 
 
 def test_cannot_judge_and_recognized(tmp_path: Path) -> None:
-    """What could not be judged is absent; recognized authors are marked."""
+    """Solutions that a judge cannot judge are absent; recognized authors are marked."""
     study = write_judging_study(tmp_path)
     ranked = (("S1", "S3"), ("S2",), ("sys",))
     store = judged(study, State(ranked=ranked, cannot={"S0": "torn"}, recognized=("S2",)))

@@ -104,7 +104,7 @@ def test_names_meet_nothing_and_stay_inside(subjects: int, systems: int) -> None
 
 
 def test_warnings_show_code_as_code() -> None:
-    """What stands between backticks is code in the page and in the notebook, escaped first."""
+    """Text in backticks is escaped, and code in the page and the notebook."""
     result = analyzed()
     assert any("`reference_population`" in doubt.message for doubt in result.warnings)
     for page in (report_html(result), notebook_html(result)):

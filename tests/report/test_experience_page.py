@@ -1,4 +1,4 @@
-"""What the page of an experience study says, and the scripts that check it."""
+"""The report of an experience study, and its check scripts."""
 
 from __future__ import annotations
 

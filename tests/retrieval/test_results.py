@@ -1,4 +1,4 @@
-"""What an evaluation writes, and MAC/FAC."""
+"""Output files of an evaluation, and MAC/FAC."""
 
 from __future__ import annotations
 

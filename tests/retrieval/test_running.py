@@ -58,7 +58,7 @@ def test_broken_retrievers_are_reported_and_others_stand(tmp_path: Path) -> None
 
 
 def test_a_retriever_can_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What it does to its query or cases stays with it; what it prints goes to stderr."""
+    """Its changes of queries and cases have no effect; its output goes to stderr."""
     code = (
         "def retrieve(query, k, cases):\n    print('noise')\n    query.clear()\n"
         "    for case in cases.values():\n        case.clear()\n    cases.popitem()\n"

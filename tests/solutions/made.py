@@ -58,7 +58,7 @@ def doubts(study: Path) -> list[tuple[str, str]]:
 
 
 def image(form: str = "PNG", size: tuple[int, int] = (4, 4), **options: str) -> bytes:
-    """Give the bytes of an image; options become its texts."""
+    """Bytes of an image; options become its text chunks."""
     info = PngImagePlugin.PngInfo()
     for name, text in options.items():
         info.add_text(name, text)

@@ -1,4 +1,4 @@
-"""What would give a solver away is told, with file and line, and nothing else is."""
+"""Words that identify a solver are reported, with file and line, and no others."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def test_metadata_of_photographs_and_pdfs(tmp_path: Path) -> None:
 
 
 def test_formats_and_images_that_stand_out_are_told(tmp_path: Path) -> None:
-    """One format among others tells whose it is; a judge would miss an image that is elsewhere."""
+    """A different format identifies its solver; images elsewhere are missing for judges."""
     files: Files = {
         "P1/S1.md": None,
         "P1/S1/a.md": "![in](a%20b.png)\n[link](c.md) [r]: https://x.org\n![out](https://x.org/p.png)",
@@ -314,7 +314,7 @@ def test_the_server_parses_nothing_itself(tmp_path: Path) -> None:
 def test_authors_in_git_are_names_of_solvers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who committed a solution is searched, the organizer is not, and git runs no program."""
+    """Names of committers are searched, except the organizer's; git runs no program."""
     study = write_judged(tmp_path, {"P2/S1.md": "As Jane Roe and Olga Petrova say."})
     marker, hook = tmp_path / "ran", tmp_path / "hook"
     hook.write_text(f"#!/bin/sh\necho > {marker}\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What an organizer decided about words: declared, followed, and refused where it is wrong."""
+"""Decisions about words: declared, applied, and refused if invalid."""
 
 from __future__ import annotations
 

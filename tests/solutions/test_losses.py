@@ -1,4 +1,4 @@
-"""What judges do not see of a text is told to who runs the study."""
+"""Organizers are warned of content that judges do not see."""
 
 from __future__ import annotations
 

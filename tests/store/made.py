@@ -11,13 +11,16 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from quem.store import assignment, studies, work
+from quem.store.database import open_store
 from quem.store.layouts import Content
+from quem.store.location import locate_database
 from quem.store.models import Base, EventRow, PersonRow, RevisionRow, TaskRow
-from quem.store.people import person_named, sync_people
+from quem.store.people import people_of, person_named, sync_people
 from quem.store.planned import Group, JudgingPlan
 from quem.store.state import FIELDS, Comparison, Side, State, Verdict
 from quem.store.work import Change, Saved
 from quem.studyfile.models import Judge as DeclaredJudge
+from quem.studyfile.reading import read_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from quem.store.database import Store
-    from quem.store.models import Kind, Role
+    from quem.store.models import Kind, Life, Role
     from quem.store.state import AnswerState
 
 P = ParamSpec("P")
@@ -55,7 +58,6 @@ def write(
 def read(
     store: Store, do: Callable[Concatenate[Session, P], T], *args: P.args, **more: P.kwargs
 ) -> T:
-    """Call something that only reads."""
     with store.read() as c:
         return do(c, *args, **more)
 
@@ -74,7 +76,6 @@ def on(
 
 
 def prepare(store: Store, declared: Sequence[DeclaredJudge] = JUDGES) -> None:
-    """Make the study and its judges known to the store."""
     with store.write() as c:
         studies.register_study(c, STUDY)
         sync_people(c, STUDY, "organizer", ())
@@ -112,7 +113,6 @@ def dealt(store: Store, judge_id: str = "J1", plan: JudgingPlan = PLAN) -> list[
 
 
 def ballot(store: Store, judge_id: str = "J1", problem: str = "P1") -> TaskRow:
-    """Find the first ballot of a judge on a problem, dealt if he has none yet."""
     held = read(store, work.tasks_of, judge(store, judge_id).key) or dealt(store, judge_id)
     return next(b for b in held if (b.problem, b.occasion) == (problem, 1))
 
@@ -153,7 +153,6 @@ def events(store: Store) -> list[tuple[str, str, int | None, dict[str, Any]]]:
 
 
 def contents(store: Store) -> str:
-    """Every value of every table, as text."""
     tables = Base.metadata.sorted_tables
     with store.read() as c:
         return "\n".join(repr(row) for table in tables for row in c.execute(select(table)))
@@ -174,13 +173,71 @@ def at_once(count: int, work: Callable[[int], object]) -> list[object]:
         return [*pool.map(run, range(count))]
 
 
+# One a judge.
+STATES = (
+    State(
+        ranked=(("S3",), ("sys", "S2"), ("S1",), ("S0",)),
+        comparisons=(
+            Comparison("S2", "S0", "better", "left", 30.0),
+            Comparison("S1", "S2", "worse", "right", 12.5),
+            Comparison("S1", "S0", "better", "right", 4.0),
+            Comparison("sys", "S2", "equal", "left", 61.2),
+        ),
+        placed_by={**dict.fromkeys(("S1", "S2", "sys"), "compare"), "S3": "drag"},
+        sure={"sys": "unsure"},
+    ),
+    State(ranked=(("S3",), ("S2",)), cannot={"S0": "torn", "S1": "torn", "sys": "in Greek"}),
+    State(
+        ranked=(("sys",), ("S3",), ("S1", "S0", "S2")),
+        recognized=("S1", "sys"),
+        comments={"S1": "a private word"},
+    ),
+)
+
+
+def hold_session(
+    study: Path,
+    database: str | None = None,
+    *,
+    solvers: Sequence[str] = ("S0", "S1", "S2", "S3", "sys"),
+    states: Sequence[State] = STATES,
+) -> Store:
+    """Let each judge of a study submit each group in his own order; gives the open store."""
+    solvers = tuple(solvers)
+    spec = read_study(study)
+    store = open_store(locate_database(study, database))
+    groups = tuple(Group(problem.id, solvers) for problem in spec.problems)
+    plan = JudgingPlan(groups, Group("P0-practice", solvers), spec.judging.repeat)
+    with store.write() as c:
+        studies.register_study(c, spec.id)
+        sync_people(c, spec.id, "judge", spec.judges)
+        for judge, state in zip(people_of(c, spec.id, "judge"), states, strict=False):
+            assignment.assign_ballots(c, judge.key, plan)
+            for ballot in work.tasks_of(c, judge.key):
+                on_disk = contents_on_disk(study, ballot.problem, solvers)
+                shown = assignment.assign_labels(c, ballot, on_disk)
+                assert shown.layout is not None
+                kinds: tuple[Kind, ...] = ("save", "submit")
+                for number, kind in enumerate(kinds):
+                    page = (shown.revision, "tab-12345678", number, shown.layout.id)
+                    work.save(c, judge, shown.public_id, work.Change(*page, state, kind))
+    return store
+
+
+def close(study: Path, database: str | None = None, *, state: Life = "closed") -> None:
+    """Close a session, or open it."""
+    store = open_store(locate_database(study, database))
+    with store.write() as c:
+        studies.set_state(c, read_study(study).id, state, "shell")
+    store.close()
+
+
 _SIGNS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 _TEXTS = st.text(_SIGNS, min_size=1, max_size=40).filter(str.strip)
 
 
 @st.composite
 def states(draw: st.DrawFn, solvers: tuple[str, ...] = SOLVERS, *, done: bool = False) -> State:
-    """Draw any state of a block; `done` leaves the tray empty."""
     ranked: list[list[str]] = []
     tray: list[str] = []
     cannot: dict[str, str] = {}

@@ -59,7 +59,6 @@ def assigned(store: Store, name: str = "S1", order: str = "fixed") -> list[TaskR
 
 
 def task(store: Store, limit: float | None = None) -> TaskRow:
-    """Start the first problem of the first subject."""
     gid = next(one.public_id for one in assigned(store) if one.problem == "P1")
     write(store, solving.start_task, subject(store), gid, "start", limit)
     return found(store, gid)

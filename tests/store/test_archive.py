@@ -52,7 +52,6 @@ NAME = "archive.jsonl"
 
 @pytest.fixture
 def two(tmp_path: Path) -> Iterator[tuple[Store, Store]]:
-    """A store that knows the study, and an empty one."""
     stores = [open_store(locate_database(tmp_path / f"{name}.yaml")) for name in "ab"]
     made.prepare(stores[0])
     yield stores[0], stores[1]
@@ -245,7 +244,6 @@ def test_what_is_wrong_is_told_with_its_line_and_key(
 def test_damage_is_told_with_its_line(
     lines: tuple[str, ...], damaged: Callable[[Sequence[str]], Sequence[str]], line: int
 ) -> None:
-    """A line that is damaged, doubled or gone is named, by default the last one."""
     now = damaged(lines)
     with pytest.raises(QuemError, match=rf"^archive\.jsonl:{line or len(now)}: "):
         read_archive("\n".join(now) + "\n", NAME, made.STUDY)

@@ -156,7 +156,6 @@ def test_each_study_has_file_names_of_its_own() -> None:
 
 
 def _spoil(path: Path) -> None:
-    """Overwrite a whole page in the middle."""
     with path.open("r+b") as file:
         file.seek(path.stat().st_size // 2 // 4096 * 4096)
         file.write(b"\xff" * 4096)

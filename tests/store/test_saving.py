@@ -1,4 +1,4 @@
-"""Saving: each acknowledged revision is there, and nobody overwrites another unseen."""
+"""Saving: acknowledged revisions are there, nobody overwrites another unseen; what counts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from quem.store import studies, work
+from quem.store.exporting import submitted_rankings
 from quem.store.models import Life
+from quem.store.people import erase
+from quem.store.state import State
 from quem.store.work import ClosedError, NotAssignedError, PausedError, StaleError, SubmittedError
 from tests.store import made
 from tests.store.made import BEST_FIRST, STUDY, at_once, ballot, revisions, save
 
 if TYPE_CHECKING:
     from quem.store.database import Store
-    from quem.store.state import State
+    from quem.store.models import Kind
 
 REFUSALS = (ClosedError, PausedError, StaleError, SubmittedError)
 NUMBERS = count(1)
@@ -98,7 +101,7 @@ def test_the_same_change_of_another_tab_or_ballot_is_no_retry(store: Store) -> N
 
 
 def test_of_many_saves_to_one_ballot_one_wins(store: Store) -> None:
-    """Of tabs that save from the same revision one is kept, and the others are told of it."""
+    """Of tabs that save from the same revision one wins, and the others get a conflict."""
     mine = ballot(store)
     for base in range(5):
 
@@ -120,7 +123,6 @@ def test_of_many_saves_to_one_ballot_one_wins(store: Store) -> None:
 
 @pytest.mark.parametrize("what", ["close", "discard"])
 def test_what_ends_while_judges_save_loses_nothing(store: Store, what: str) -> None:
-    """A save is acknowledged and there, or refused, when the study closes or the trial ends."""
     held = [b for person in ("J1", "J2") for b in made.dealt(store, person)]
 
     def act(number: int) -> object:
@@ -139,3 +141,43 @@ def test_what_ends_while_judges_save_loses_nothing(store: Store, what: str) -> N
     assert (ended, left) == ((None, is_saved) if what == "close" else (sum(is_saved), [0] * 14))
     with pytest.raises(refused):
         save(store, held[0], base=left[0], client="tab-00000009")
+
+
+def test_the_last_submitted_revision_counts(store: Store) -> None:
+    """Drafts do not; what is reopened counts as it was submitted, also of an erased judge."""
+    mine = made.ballot(store)
+    other = State(ranked=(("S1", "S2", "S3", "sys"),))
+    counted = []
+    steps: list[tuple[State, Kind]] = [(made.BEST_FIRST, "save"), (made.BEST_FIRST, "submit")]
+    steps += [(made.BEST_FIRST, "reopen"), (other, "save"), (other, "submit")]
+    for base, (state, kind) in enumerate(steps):
+        made.save(store, mine, state, base, kind=kind)
+        counted.append([one.state for one in made.read(store, submitted_rankings, made.STUDY)])
+    assert counted == [[], [made.BEST_FIRST], [made.BEST_FIRST], [made.BEST_FIRST], [other]]
+    made.on(store, "J1", erase, "shell")
+    (ranking,) = made.read(store, submitted_rankings, made.STUDY)
+    assert (ranking.judge, ranking.state) == ("erased-1", other)
+    made.write(store, studies.register_study, "other")
+    assert made.read(store, submitted_rankings, "other") == []
+
+
+@settings(
+    max_examples=15,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(state=made.states(done=True))
+def test_cells_say_rank_and_marks(store: Store, state: State) -> None:
+    """Rank 1 is the worst, ties are equal, cannot-judge has no rank, recognized is marked."""
+    mine = made.ballot(store)
+    base = mine.head
+    if mine.is_submitted:
+        base = made.save(store, mine, base=base, kind="reopen").number
+    made.save(store, mine, state, base, kind="submit")
+    (ranking,) = made.read(store, submitted_rankings, made.STUDY)
+    cells = {cell.solver: cell for cell in ranking.cells()}
+    worst_first = list(reversed(state.ranked))
+    assert {name: cell.rank for name, cell in cells.items()} == {
+        **{name: place for place, group in enumerate(worst_first, 1) for name in group},
+        **dict.fromkeys(state.cannot),
+    }
+    assert {name for name, cell in cells.items() if cell.recognized} == set(state.recognized)

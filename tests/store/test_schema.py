@@ -66,6 +66,8 @@ def _refused(place: DatabaseLocation, message: str) -> None:
 
 def test_opening_again_changes_nothing(place: DatabaseLocation, store: Store) -> None:
     """What was stored is there; a study has a store only if the database holds its id."""
+    assert store_of(locate_database(Path("none.yaml"), "none.sqlite3"), STUDY) is None
+    assert not Path("none.sqlite3").exists()
     save(store, ballot(store))
     content = contents(store)
     again, existing = open_store(place), store_of(place, STUDY)
@@ -77,15 +79,6 @@ def test_opening_again_changes_nothing(place: DatabaseLocation, store: Store) ->
         assert lacking(c) == ""
     again.close()
     existing.close()
-
-
-def test_looking_for_a_store_makes_none(place: DatabaseLocation) -> None:
-    assert store_of(place, STUDY) is None
-    if place.file:
-        assert not place.file.exists()
-    else:
-        tables = "SELECT tablename FROM pg_tables WHERE schemaname = 'public'"
-        assert _sql(place, tables) == []
 
 
 def test_a_newer_database_is_refused(place: DatabaseLocation, store: Store) -> None:
@@ -142,7 +135,6 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -
 
 
 def test_processes_that_open_an_empty_database_at_once(place: DatabaseLocation) -> None:
-    """Of several that start at the same time, one makes the tables, and all go on."""
     command = [sys.executable, "-c", OPEN, str(place.file or place.url), "022"]
     started = [
         subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT) for _ in range(4)

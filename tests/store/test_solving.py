@@ -46,7 +46,6 @@ def test_orders_are_balanced(count: int) -> None:
 
 
 def test_seven_subjects_and_four_problems(store: Store) -> None:
-    """Each problem is once or twice at each position; who comes at once gets another row."""
     session.with_session(store, 7)
     at_once(7, lambda n: session.assigned(store, f"S{n + 1}", "balanced"))
     orders = []
@@ -110,37 +109,29 @@ def test_the_newest_tab_holds_the_clock(store: Store, monkeypatch: pytest.Monkey
     assert spent_on(session.run(store, mine, client="tab-1", take=True)).work == 20
 
 
-def test_withdrawing_leaves_no_word(store: Store) -> None:
-    """Text, replies, and names of files are in no byte of the database file."""
+def test_who_withdraws_while_a_tab_saves_leaves_no_word(store: Store) -> None:
+    """Texts, replies, and names of files are in no byte of the database file."""
     session.with_session(store)
     mine = session.task(store)
     with store.write() as c:
         about = {"sha256": "ab" * 32, "size": 3, "ending": ".pdf", "name": "zebrafile.pdf"}
-        upload = add_upload(c, session.subject(store), mine.public_id, **about)  # type: ignore[arg-type]
+        add_upload(c, session.subject(store), mine.public_id, **about)  # type: ignore[arg-type]
         note_replies(c, session.subject(store), {"field": "zebrareply"})
-    assert upload is not None
-    session.save(store, mine, 0, "zebratext", files=(upload.public_id,))
-    assert on(store, S1, withdraw) == [("ab" * 32, ".pdf")]
-    with pytest.raises(work.NotAssignedError):
-        session.save(store, mine, 1)
-    assert _text(store, mine) == ""
-    assert read(store, uploads_of, mine) == []
-    if store.place.file:
-        for path in store.place.file.parent.glob("store.sqlite3*"):
-            assert b"zebra" not in path.read_bytes()
 
-
-def test_who_withdraws_while_a_tab_saves_leaves_no_word(store: Store) -> None:
-    session.with_session(store)
-    mine = session.task(store)
-
-    def work(number: int) -> object:
+    def do(number: int) -> object:
         if number:
             return session.save(store, mine, 0, "zebratext", client=f"tab-{number}")
         return on(store, S1, withdraw)
 
-    at_once(4, work)
+    gone, *_ = at_once(4, do)
+    assert gone == [("ab" * 32, ".pdf")]
     assert _text(store, mine) == ""
+    assert read(store, uploads_of, mine) == []
+    with pytest.raises(work.NotAssignedError):
+        session.save(store, mine, 1)
+    if store.place.file:
+        for path in store.place.file.parent.glob("store.sqlite3*"):
+            assert b"zebra" not in path.read_bytes()
 
 
 def test_test_answers_go_when_the_session_opens(store: Store) -> None:
@@ -158,27 +149,3 @@ def test_test_answers_go_when_the_session_opens(store: Store) -> None:
     session.save(store, mine, 0)
     assert write(store, studies.discard_solving_trial, STUDY, "shell") == []
     assert session.save(store, mine, 1).number == 2
-
-
-def test_the_limit(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pauses do not count, absence does; at the end the last draft counts, and nothing later."""
-    session.with_session(store)
-    time = session.FakeTime(monkeypatch)
-    mine = session.task(store, limit=60)
-    session.save(store, mine, 0, "first")
-    time.passes(20)
-    session.run(store, mine, "pause", take=True)
-    time.passes(1000)
-    with pytest.raises(work.PausedError):
-        session.save(store, mine, 1, "in a pause")
-    session.run(store, mine, "away", take=False)
-    time.passes(39)
-    assert session.run(store, mine, take=False).ended is None
-    time.passes(2)
-    for kind in ("save", "reopen"):
-        with pytest.raises(work.SubmittedError):
-            session.save(store, mine, 1, kind=kind)
-    ended = session.run(store, mine, take=False)
-    assert (ended.ended, _text(store, mine)) == ("timeout", "first")
-    spent = spent_on(ended)
-    assert 61 <= spent.work + spent.away <= 62

@@ -79,7 +79,6 @@ def crowd(store: Store) -> Store:
     ],
 )
 def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> None:
-    """Judges, rankings, and times; also where the study has lost a group since."""
     with crowd.read() as c:
         people = people_of(c, STUDY, "judge")
         everybody, found = (
@@ -126,8 +125,6 @@ def test_all_is_counted_as_judge_by_judge(crowd: Store, plan: JudgingPlan) -> No
 
 
 def test_pages_lead_to_everybody_once_and_back(crowd: Store) -> None:
-    """From page to page forward and backward, in either order; a judge is found by name or key."""
-
     def page(by: str, **values: object) -> list[tuple[int, int]]:
         span = standing.Span(by, **values)  # type: ignore[arg-type]
         found = read(crowd, standing.judges_standing, STUDY, PLAN, 2, span=span)

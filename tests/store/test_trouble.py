@@ -45,7 +45,6 @@ def file(store: Store) -> Path:
 
 @contextmanager
 def ordinary_user(folder: Path) -> Iterator[None]:
-    """Work as somebody whom permissions bind, as they do not bind root."""
     if os.geteuid() != 0:
         yield
         return
@@ -67,7 +66,6 @@ def reachable() -> Iterator[Path]:
 
 
 def test_a_place_that_cannot_hold_a_database_is_told(tmp_path: Path) -> None:
-    """No folder is made for one, and a folder is none."""
     study = tmp_path / "study.yaml"
     place = locate_database(study, str(tmp_path / "gone" / "store.sqlite3"))
     with pytest.raises(QuemError, match=r"gone/store\.sqlite3.*folder does not exist"):
@@ -97,7 +95,6 @@ def test_what_is_read_only_is_told(reachable: Path, *, is_made: bool) -> None:
 
 
 def test_a_writer_waits_for_another_of_its_process_only_so_long(store: Store) -> None:
-    """Whoever is patient writes after it; who is not is told that the database is busy."""
     begun, over, mine = threading.Event(), threading.Event(), ballot(store)
 
     def write() -> None:
@@ -139,7 +136,7 @@ def _log_deleted(file: Path) -> Callable[[], object]:
 def test_a_file_that_is_not_in_its_place_is_not_saved_to(
     store: Store, file: Path, take_away: Callable[[Path], Callable[[], object]]
 ) -> None:
-    """Nothing is acknowledged that went to a file which nobody will find; reading goes on."""
+    """No save to a replaced file is acknowledged; reading continues."""
     mine = ballot(store)
     save(store, mine)
     put_back = take_away(file)
@@ -221,7 +218,6 @@ def test_names_of_files_may_hold_any_sign(tmp_path: Path) -> None:
     ],
 )
 def test_a_url_that_leads_nowhere_is_told(tmp_path: Path, url: str) -> None:
-    """In one line, without the password."""
     for reach in (open_store, lambda place: store_of(place, STUDY)):
         with pytest.raises(QuemError) as refused:
             reach(locate_database(tmp_path / "study.yaml", url))

@@ -68,7 +68,6 @@ def _ended(*words: str) -> object:
 
 
 def _damaged(rng: random.Random, content: bytes) -> bytes:
-    """Cut, repeat, move or replace a part."""
     start = rng.randrange(len(content) + 1)
     end = min(len(content), start + rng.choice((1, 1, 3, 20, 200)))
     part = rng.choice(
@@ -84,7 +83,6 @@ def _damaged(rng: random.Random, content: bytes) -> bytes:
 
 
 def _outcome(words: Sequence[str]) -> tuple[object, str]:
-    """Run a command in this process: its exit code, and what it says on stderr."""
     stderr = StringIO()
     before = sys.argv
     sys.argv = ["quem", *words]

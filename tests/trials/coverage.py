@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata
 
 import quem
 from quem.method.reference import Population
 from quem.planning.batch import Studies, between
 from quem.simulation import NOISES, STRONG_TASTE, Scenario, simulate
+from tests.comparison.test_assistance import study
 from tests.trials.runner import markdown, registered, results_in
 
 if TYPE_CHECKING:
@@ -221,13 +221,10 @@ def _tally_one_by_one(
 
 
 def cover(kind: Kind, noise: str, subjects: int, studies: int, seed: int) -> dict[str, list[float]]:
-    """Simulate a cell, and tally each interval."""
     found: dict[str, Floats] = {}
     if kind.covers == "help":
-        rng = np.random.default_rng(seed)
-        return {
-            "difference": _with_help(_NOISES[noise], kind.scenario["gain"], studies, rng).tolist()
-        }
+        gain, rng = kind.scenario["gain"], np.random.default_rng(seed)
+        return {"difference": _with_help(_NOISES[noise], gain, studies, rng).tolist()}
     scenarios = kind.scenarios(noise, subjects)
     for part in np.random.SeedSequence(seed).spawn(-(-studies // _AT_ONCE)):
         seeds = part.spawn(2) if kind.covers == "two studies" else [part, part]
@@ -263,16 +260,14 @@ def _tallies(kind: Kind, of: list[Simulated]) -> Iterator[tuple[str, Floats]]:
 
 
 def _in_blocks(kind: Kind, of: Simulated) -> Iterator[tuple[str, Floats]]:
-    studies = [of.study(index) for index in range(len(of))]
+    made = [of.study(index) for index in range(len(of))]
     if kind.covers == "difference":
-        pairs = [pair for study in studies for pair in quem.compare(study).findings.pairs]
+        pairs = [pair for one in made for pair in quem.compare(one).findings.pairs]
         apart = np.diff(of.truth)[:, 0].tolist()
-        yield (
-            "difference",
-            _tally_one_by_one(apart, [(pair.years, pair.interval) for pair in pairs]),
-        )
+        stated = [(pair.years, pair.interval) for pair in pairs]
+        yield "difference", _tally_one_by_one(apart, stated)
         return
-    found = [quem.analyze(study).core.estimates[0] for study in studies]
+    found = [quem.analyze(one).core.estimates[0] for one in made]
     truth = of.truth[:, 0].tolist()
     silent = None, (None, None)
     references = [one.reference for one in found]
@@ -286,10 +281,8 @@ def _in_blocks(kind: Kind, of: Simulated) -> Iterator[tuple[str, Floats]]:
 
 
 def _with_help(noise: Noise, gain: float, studies: int, rng: np.random.Generator) -> Floats:
-    """Differences in years of 4 of 12 people with help on half of 8 problems."""
     n, judges, problems, helped = 12, 3, 8, 4
-    names = [f"S{i}" for i in range(n)] + [f"A{i}" for i in range(helped)]
-    assisted = [{"id": f"A{i}", "by": "K", "person": f"S{i}"} for i in range(helped)]
+    names = [f"S{i}" for i in range(n)] + [f"S{i}+" for i in range(helped)]
     found = []
     for _ in range(studies):
         years = rng.uniform(1, 12, n)
@@ -300,17 +293,9 @@ def _with_help(noise: Noise, gain: float, studies: int, rng: np.random.Generator
         quality = np.concatenate([quality, quality[..., :helped] + gain], axis=2)
         quality[:, problems // 2 :, :helped] = np.nan
         quality[:, : problems // 2, n:] = np.nan
-        judge, problem, solver = np.nonzero(np.isfinite(quality))
-        ranks = rankdata(quality, axis=-1, nan_policy="omit")[judge, problem, solver]
-        columns = {
-            "judge": [f"J{j}" for j in judge],
-            "problem": [f"P{p}" for p in problem],
-            "solver": [names[s] for s in solver],
-            "rank": ranks,
-        }
         people = dict(zip(names, years.tolist(), strict=False))
-        study = quem.study(columns, people=people, systems=["K"], assisted=assisted)
-        of = quem.compare(study).findings.people
+        made = dict(zip(names, np.moveaxis(quality, 2, 0), strict=True))
+        of = quem.compare(study(made, people)).findings.people
         found += [(one.years, one.interval) for one in of]
     return _tally_one_by_one([gain] * len(found), found)
 
@@ -385,8 +370,6 @@ def _table(results: Results) -> str:
 
 
 def summary(cells: pd.DataFrame) -> str:
-    """Lowest and highest coverage of each kind of study, in Markdown."""
-
     def row(name: str, of: pd.DataFrame) -> list[str]:
         main = of[of["what"].isin(["reference", "difference"])]
         columns = [_span(of[of["what"] == what]["covers"]) for what in ("line", "leads")]

@@ -30,7 +30,7 @@ from tests.blinding.planted_texts import FRONT_MATTER, HTML, MARKDOWN
 from tests.blinding.searching import everything_in
 from tests.served import all_ranked
 from tests.trials.runner import registered
-from tests.webjudge.sites import enter_as
+from tests.webjudge.sites import data_of, enter_as, gids, put
 from webjudge import create_app, open_site
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ _LETTERS, _LENGTH = "bcdfghjklmnprstvwx", 6
 _NAME = re.compile(rb"zq[%s]{%d}" % (_LETTERS.encode(), _LENGTH))
 _FILE = re.compile(r"/judge/g/[\w-]+/file/[0-9a-f]{32}(?:/\d+)?")
 _FIELDS = re.compile(r'name="(gid|letter)" value="([^"]+)"')
-_GROUP = re.compile(r"/judge/g/([\w-]+)")
 _DECLARED = ("2019-08-17", "7.7.7-rc9", "37.625", "71.375", "subject")
 _WORDS = ("withheld", "study.yaml", "solutions/", *_DECLARED)
 _SOLVERS, _PROBLEMS = 5, ("P1", "P2")
@@ -66,7 +65,6 @@ class Names:
     meanings: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, kind: str) -> str:
-        """Give a name that nothing else has."""
         name = ""
         while not name or name in self.meanings:
             name = "zq" + "".join(self.rng.choices(_LETTERS, k=_LENGTH))
@@ -74,7 +72,6 @@ class Names:
         return name.capitalize()
 
     def found_in(self, raw: bytes) -> set[str]:
-        """The names that stand in some bytes."""
         met = {name.decode() for name in _NAME.findall(everything_in(raw).lower())}
         return met & set(self.meanings)
 
@@ -173,7 +170,6 @@ def _write_study(
 
 
 def _write_solution(rng: random.Random, place: Path, files: list[_File], names: Names) -> None:
-    """Write a single file, or a folder with folders in it, whose texts show some of the images."""
     if len(files) == 1 and rng.random() < 0.5:
         place.parent.mkdir(parents=True, exist_ok=True)
         path = place.with_name(f"{place.name}.{files[0].ending}".rstrip("."))
@@ -226,16 +222,10 @@ class Crawler:
 
     def rank(self, gid: str, remark: str) -> None:
         """Save and submit a ranking of a group, and once more from the same page."""
-        page = self.client.get(f"/judge/g/{gid}").text
-        match = re.search(r'id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
-        assert match
-        data: dict[str, Any] = json.loads(match[1])
-        state = all_ranked(data["labels"], comment=remark)
-        body = {"base": data["revision"], "client": "tab-12345678", "seconds": 1, "state": state}
-        body["layout"] = data["layout"]
+        data = data_of(self.client, gid)
+        more = {"base": data["revision"], "state": all_ranked(data["labels"], comment=remark)}
         for change, submit, status in ((1, True, 200), (2, False, 409)):
-            sent = {**body, "change": change, "submit": submit}
-            answer = self.client.put(f"/judge/g/{gid}/state", json=sent)
+            answer = put(self.client, gid, change=change, submit=submit, **more)
             assert answer.status_code == status, answer.text
             self.keep(f"/judge/g/{gid}/state", answer)
 
@@ -250,8 +240,7 @@ class Crawler:
         return number
 
     def listed(self) -> list[str]:
-        page = self.client.get("/judge").text.partition('class="groups"')[2]
-        return list(dict.fromkeys(_GROUP.findall(page)))
+        return gids(self.client)
 
 
 def _references(text: str) -> list[str]:
@@ -373,9 +362,8 @@ def _received(site: Site, names: Names) -> tuple[dict[str, bytes], list[int]]:
         n_sent[title[1]] = len(set(_FILE.findall(page)))
     for gid in mine:
         crawler.rank(gid, "A remark of mine")
-    for gid in crawler.listed():
-        if gid not in mine:
-            crawler.rank(gid, "A remark of mine")
+    for gid in {*crawler.listed()} - {*mine}:
+        crawler.rank(gid, "A remark of mine")
     assert crawler.guess() > 0
     crawler.crawl("/judge")
     for path in _errors(mine[1], theirs[1], "A"):

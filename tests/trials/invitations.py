@@ -49,7 +49,6 @@ class InvitationTrial:
         self._of_server = random.Random(rng.random())  # which answers in a thread
 
     def run(self) -> dict[str, Any]:
-        """Kill, and let a last command finish; gives what became of the letters."""
         with MailHost(self._answer) as host:
             for _ in range(self._kills):
                 self._kill_one(host)
@@ -87,7 +86,6 @@ class InvitationTrial:
             process.wait()
 
     def _wait_a_day(self) -> None:
-        """Let what was not wanted be tried again."""
         store = open_store(locate_database(self._study, self._database))
         with store.write() as c:
             c.execute(update(LetterRow).values(due_at=now()))

@@ -129,7 +129,7 @@ class KillTrials(Session):
         elif what in ("change", "correct"):
             digest = self._write("P0", solver)
             if what == "correct":
-                # Say as an organizer that it is the same; the server knows it later.
+                # Mark it as the same, as an organizer; the server notices later.
                 with self._stored(writes=True) as c:
                     place = "P0", solver, digest
                     answer_change(c, read_study(self.study).id, "shell", place, is_same=True)
@@ -170,7 +170,6 @@ class KillTrials(Session):
                 assert note.receipt == receipt_code(note.ballot, note.revision, row["state"])
 
     def saved(self) -> dict[tuple[str, int], dict[str, Any]]:
-        """Each archived revision by ballot and number, its order in contents."""
         with self._stored() as c:
             lines = archive_text(c, read_study(self.study).id).splitlines()
         rows = [json.loads(line) for line in lines[1:]]

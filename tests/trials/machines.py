@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -12,7 +12,9 @@ from scipy.stats import rankdata
 from quem.method.averages import average_cells
 from quem.method.variances import Variance, variations
 from quem.parts.machines import Use, control_variate, erratic
+from quem.simulation import LOW
 from tests.trials.estimates import Said, Tally, cells_of, said_of
+from tests.trials.panels import ALIKE
 from tests.trials.runner import registered
 
 if TYPE_CHECKING:
@@ -21,13 +23,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from quem.simulation import Noise
     from tests.trials.runner import Results
 
     Floats = NDArray[np.float64]
 
 _SUBJECTS, _PROBLEMS, _EXPERTS = 12, 24, 2
 _YEARS = np.linspace(1, 12, _SUBJECTS)
-MACHINES = ("fair", "likes systems", "jumps", "reversed", "last", "length", "noise")
+MACHINES = ("fair", "favors systems", "jumps", "reversed", "last", "length", "noise")
 TALLY = Tally(
     "noise, n: machine | experts alone | with the machine | widened | what leads | speaks",
     ("experts", "machine", "widened", "leads"),
@@ -38,25 +41,15 @@ TALLY = Tally(
 _BAR, _MOST_WIDE = 92.5, 1.1
 
 
-class Noise(NamedTuple):
-    """Standard deviations, in years, and the number of problems that experts rank."""
-
-    person: float
-    solution: float
-    judge: float
-    taste: float
-    n: int
-
-
+# The noise, and the number of problems that experts rank.
 ROWS = {
-    "low, 3": Noise(1, 1, 1, 0.5, 3),
-    "low, 6": Noise(1, 1, 1, 0.5, 6),
-    "alike, 3": Noise(0.3, 2, 2, 0.5, 3),
-    "alike, 6": Noise(0.3, 2, 2, 0.5, 6),
+    f"{name}, {n}": (noise, n) for name, noise in (("low", LOW), ("alike", ALIKE)) for n in (3, 6)
 }
 
 
-def simulate(row: Noise, machine: str, rng: np.random.Generator) -> tuple[Floats, Floats, float]:
+def simulate(
+    noise: Noise, ranked: int, machine: str, rng: np.random.Generator
+) -> tuple[Floats, Floats, float]:
     """Draw a study: ranks by experts and by a machine judge, and the years of the system.
 
     Shapes: ranks (experts, problems, solvers) and (1, problems, solvers).
@@ -64,14 +57,14 @@ def simulate(row: Noise, machine: str, rng: np.random.Generator) -> tuple[Floats
     truth = float(rng.uniform(1, 12))
     n = _SUBJECTS + 1
     years = np.append(_YEARS, truth)
-    quality = years + rng.normal(0, row.person, n)
-    made = quality + rng.normal(0, row.solution, (_PROBLEMS, n))
-    seen = made[: row.n] + rng.normal(0, row.judge, (_EXPERTS, row.n, n))
-    seen = seen + rng.normal(0, row.taste, (_EXPERTS, 1, n))
+    quality = years + rng.normal(0, noise.person, n)
+    made = quality + rng.normal(0, noise.solution, (_PROBLEMS, n))
+    seen = made[:ranked] + rng.normal(0, noise.judge, (_EXPERTS, ranked, n))
+    seen = seen + rng.normal(0, noise.taste, (_EXPERTS, 1, n))
     ranks = np.full((_EXPERTS, _PROBLEMS, n), np.nan)
-    ranks[:, : row.n] = rankdata(seen, axis=-1)
+    ranks[:, :ranked] = rankdata(seen, axis=-1)
     judged = made + rng.normal(0, 0.7, n) + rng.normal(0, 1, made.shape)
-    if machine == "likes systems":
+    if machine == "favors systems":
         judged[:, -1] += 3
     elif machine == "jumps":
         judged[:, -1] += rng.normal(0, 3, _PROBLEMS)
@@ -97,7 +90,6 @@ def _places(machine: str, rng: np.random.Generator, shape: tuple[int, int]) -> F
 
 
 def estimates(ranks: Floats, m: Floats, truth: float) -> dict[str, Said]:
-    """What is said of the system: by experts alone, with the machine, and widened."""
     cells, n = cells_of(ranks), ranks.shape[-1]
     years = np.append(_YEARS, np.nan)
     h = np.full(ranks.shape[1:], np.nan)
@@ -118,8 +110,8 @@ def estimates(ranks: Floats, m: Floats, truth: float) -> dict[str, Said]:
     return {**found, "widened": widened["population"], "leads": widened["leads"]}
 
 
-def _one(row: Noise, machine: str, rng: np.random.Generator) -> dict[str, Said]:
-    return estimates(*simulate(row, machine, rng))
+def _one(noise: Noise, ranked: int, machine: str, rng: np.random.Generator) -> dict[str, Said]:
+    return estimates(*simulate(noise, ranked, machine, rng))
 
 
 def _bar(results: Results) -> str:
@@ -139,7 +131,7 @@ def machines(rng: random.Random, folder: Path) -> dict[str, Any]:
     del folder
     return {
         "cells": {
-            f"{name}: {machine}": TALLY.run(partial(_one, row, machine), rng)
+            f"{name}: {machine}": TALLY.run(partial(_one, *row, machine), rng)
             for name, row in ROWS.items()
             for machine in MACHINES
         }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +15,7 @@ from quem.method.variances import Variance, Variation, variations
 from quem.panels.package import PanelPerson, PanelProblem, PanelSpec, ReferencePanel
 from quem.panels.placing import draw_anchors, seed_of
 from quem.parts.panel import place_systems
+from quem.simulation import HIGH, LOW, Noise
 from tests.trials.estimates import Said, Tally, cells_of, said_of
 from tests.trials.runner import registered
 
@@ -36,16 +37,7 @@ TALLY = Tally(
 _BAR = 92.5  # in percent: of the estimates for the population that cover
 
 
-class Noise(NamedTuple):
-    """Standard deviations, in years."""
-
-    person: float
-    solution: float
-    judge: float
-    taste: float
-
-
-_LOW, _HIGH, _ALIKE = Noise(1, 1, 1, 0.5), Noise(2, 2, 2, 1), Noise(0.3, 2, 2, 0.5)
+ALIKE = Noise(0.3, 2, 2, 0.5)
 
 
 class Cell(NamedTuple):
@@ -61,23 +53,23 @@ class Cell(NamedTuple):
 
 
 CELLS = {
-    "little noise, 2 anchors": Cell(_LOW, anchors=2),
-    "little noise, 4 anchors": Cell(_LOW),
-    "little noise, 6 anchors": Cell(_LOW, anchors=6),
-    "much noise, 2 anchors": Cell(_HIGH, anchors=2),
-    "much noise, 4 anchors": Cell(_HIGH),
-    "people alike, 2 anchors": Cell(_ALIKE, anchors=2),
-    "people alike, 4 anchors": Cell(_ALIKE),
-    "1 new judge": Cell(_LOW, new=1),
-    "1 new judge of strong taste": Cell(_LOW._replace(taste=1.5), new=1),
-    "4 problems": Cell(_LOW, problems=4),
-    "8 people": Cell(_LOW, people=8),
-    "2 old judges": Cell(_LOW, old=2),
-    "other school by 1 year": Cell(_LOW, shift=1),
-    "other school by 2 years": Cell(_LOW, shift=2),
-    "other school by 2 years, 6 anchors": Cell(_LOW, shift=2, anchors=6),
-    "much noise, other school by 2 years": Cell(_HIGH, shift=2),
-    "people alike, other school by 2 years": Cell(_ALIKE, shift=2),
+    "little noise, 2 anchors": Cell(LOW, anchors=2),
+    "little noise, 4 anchors": Cell(LOW),
+    "little noise, 6 anchors": Cell(LOW, anchors=6),
+    "much noise, 2 anchors": Cell(HIGH, anchors=2),
+    "much noise, 4 anchors": Cell(HIGH),
+    "people alike, 2 anchors": Cell(ALIKE, anchors=2),
+    "people alike, 4 anchors": Cell(ALIKE),
+    "1 new judge": Cell(LOW, new=1),
+    "1 new judge of strong taste": Cell(replace(LOW, taste=1.5), new=1),
+    "4 problems": Cell(LOW, problems=4),
+    "8 people": Cell(LOW, people=8),
+    "2 old judges": Cell(LOW, old=2),
+    "other school by 1 year": Cell(LOW, shift=1),
+    "other school by 2 years": Cell(LOW, shift=2),
+    "other school by 2 years, 6 anchors": Cell(LOW, shift=2, anchors=6),
+    "much noise, other school by 2 years": Cell(HIGH, shift=2),
+    "people alike, other school by 2 years": Cell(ALIKE, shift=2),
 }
 
 
@@ -91,7 +83,6 @@ class _Panel(ReferencePanel):
 
 
 def simulate(cell: Cell, rng: np.random.Generator) -> dict[str, Said]:
-    """Draw a panel and a session on it; gives what is said of the system."""
     n, own = cell.people, cell.people
     truth = float(rng.uniform(1, 12))
     years = np.append(np.linspace(1, 12, n), truth)

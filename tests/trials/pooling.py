@@ -130,7 +130,6 @@ def _grade_all(
     given: dict[tuple[str, str], list[int]],
     rng: random.Random,
 ) -> None:
-    """Grade every candidate of every task by keys, mostly rightly, and submit each task."""
     page.goto(link)
     follow(page.get_by_role("link", name="Start with task 1"))
     while True:

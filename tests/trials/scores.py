@@ -37,7 +37,6 @@ class Setting(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As the table has it."""
         kind = f", {self.kind}" if self.kind else ""
         return f"{self.systems} x {self.queries}{kind}{', one better' if self.better else ''}"
 

@@ -98,7 +98,6 @@ class SolvingKills(Session):
         return [PersonClient(self.served, name, self._fork()) for name in self.names]
 
     def run_one(self) -> int:
-        """Let people work, kill the server, compare; gives how many saves were acknowledged."""
         before = len(self.notes)
         self._start()
         self._pause(0.2)

@@ -14,8 +14,7 @@ from click.testing import CliRunner
 import quem
 from quem.simulation import simulate
 from tests.trials import broken_studies, coverage, estimates, machines
-from tests.trials.__main__ import main
-from tests.trials.report import written
+from tests.trials.__main__ import main, written
 from tests.trials.runner import TRIALS, Trial, run_trials
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -75,7 +74,6 @@ def test_broken_studies(tmp_path: Path) -> None:
 
 
 def test_a_few_studies_with_each_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Intervals cover most truths, and a bar of other values is missed."""
     monkeypatch.setattr(estimates, "STUDIES", 4)
     result = TRIALS["machines"].run(random.Random(1), tmp_path)
     assert len(result["cells"]) == len(machines.ROWS) * len(machines.MACHINES)

@@ -7,7 +7,6 @@ holds for what was acknowledged up to the newest backup.
 
 from __future__ import annotations
 
-import resource  # POSIX
 import shutil
 import subprocess
 import sys
@@ -41,6 +40,7 @@ class TroubleTrials(KillTrials):
     """A session in which something fails, with clients that try again."""
 
     people: int = 3
+    by_server: bool | None = None  # whether the server makes backups; by chance
 
     def _new_clients(self) -> list[JudgeClient]:
         clients = super()._new_clients()
@@ -51,7 +51,8 @@ class TroubleTrials(KillTrials):
     def run_kind(self, kind: str) -> dict[str, Any]:
         """Let clients save, make trouble, let them go on, end the server and compare."""
         self.copies = self.folder / "copies"
-        self.by_server = self.rng.random() < 0.5
+        if self.by_server is None:
+            self.by_server = self.rng.random() < 0.5
         if kind in ("deleted", "restored") and self.by_server:
             self.served.arguments = ("--backup", str(self.copies), "--backup-every", "1s")
         try:
@@ -87,6 +88,8 @@ class TroubleTrials(KillTrials):
 
     def _full_disk(self) -> None:
         """No file of the server can grow; later there is room."""
+        import resource  # POSIX
+
         assert self.served.process
         pid = self.served.process.pid
         _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
@@ -102,7 +105,6 @@ class TroubleTrials(KillTrials):
         away.rename(self.file)
 
     def _replaced(self) -> None:
-        """Another file stands in the file's place, a copy or an empty one."""
         other = self.file.with_name("other.sqlite3")
         if self.rng.random() < 0.5:
             shutil.copy(self.file, other)
@@ -137,7 +139,6 @@ class TroubleTrials(KillTrials):
         return {"lock": how}
 
     def _deleted(self) -> dict[str, Any]:
-        """The file is deleted: no save counts any more, and a backup brings the session back."""
         before = self._backed_up()
         self._pause(1)
         self.file.unlink()
@@ -160,12 +161,20 @@ class TroubleTrials(KillTrials):
             known = len(self._whole_copies())
             until(lambda: len(self._whole_copies()) >= known + 2, "two backups")
         else:
-            self._quem("--to", self.copies)
+            self.back_up()
         return before
 
     def _whole_copies(self) -> list[Path]:
         names = sorted(self.copies.glob("*")) if self.copies.exists() else []
         return [path for path in names if path.suffix != ".partial"]
+
+    def back_up(self) -> None:
+        self._quem("--to", self.copies)
+
+    def bring_back(self) -> None:
+        for path in self.folder.glob(f"{self.file.name}*"):
+            path.unlink()
+        self._quem("--restore", self._whole_copies()[-1])
 
     def _quem(self, *words: object) -> None:
         command = ["backup", self.study, *words, "--database", self.database]
@@ -175,9 +184,7 @@ class TroubleTrials(KillTrials):
 
     def _restore(self, before: list[Acknowledged]) -> dict[str, Any]:
         """Lose the database, restore the newest backup, and go on with what is in it."""
-        for path in self.folder.glob(f"{self.file.name}*"):
-            path.unlink()
-        self._quem("--restore", self._whole_copies()[-1])
+        self.bring_back()
         saved, noted = self.saved(), len(self.notes)
         lacking = [note for note in before if (note.ballot, note.revision) not in saved]
         assert lacking == [], "acknowledged before the backup began"

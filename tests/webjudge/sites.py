@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quem.store.assignment import assign_ballots, assign_labels
-from quem.store.people import DEFAULT, issue_link, person_named
+from quem.store.audit_log import audit_events
+from quem.store.people import DEFAULT, issue_link, people_of, person_named
 from quem.store.state import State
-from quem.store.studies import set_state
+from quem.store.studies import set_state, status_of
 from quem.store.work import Change, save, tasks_of
+from tests.served import all_ranked, number_of
 from webjudge import open_site
 
 if TYPE_CHECKING:
@@ -19,12 +24,15 @@ if TYPE_CHECKING:
     import pytest
     from flask import Flask
     from flask.testing import FlaskClient
+    from werkzeug.test import TestResponse
 
-    from quem.store.models import Kind
+    from quem.store.audit_log import AuditEvent
+    from quem.store.models import Kind, PersonRow, Role
     from webjudge import Site
 
 SUBJECTS = ("ZORNSUBJ1", "ZORNSUBJ2", "ZORNSUBJ3", "ZORNSUBJ4")
 SYSTEM = "ZORNKBS7"
+SURE = {"sure": "yes"}
 SECRETS = (*SUBJECTS, SYSTEM, "Xanthippe", "Deep Blunder", "7.7.7-rc9", "37.625")
 
 
@@ -37,6 +45,7 @@ def write_site(
     more: str = "",
 ) -> Path:
     """Write a study and its solutions; gives the path of the study file."""
+    folder.mkdir(exist_ok=True)
     lines = ["id: site", "title: A made-up study", "experience_unit: years", "problems:"]
     lines += [f"  - {{id: P{p}, title: Problem {p}}}" for p in range(1, problems + 1)]
     if judges:
@@ -62,26 +71,80 @@ def write_site(
 
 
 def make_site(folder: Path, **options: Any) -> Site:  # noqa: ANN401  those of write_site
-    """Write a study, and open it for judging; close its store when you are done."""
     return open_site(write_site(folder, **options))
 
 
-def enter_dashboard(app: Flask, site: Site, organizer: str = DEFAULT) -> FlaskClient:
-    """Give a browser that holds an organizer's cookie."""
+def new_link(site: Site, name: str, role: Role = "judge") -> str:
     with site.store.write() as c:
-        token = issue_link(c, person_named(c, site.id, "organizer", organizer), "shell")
+        return f"/{role_path(role)}/{issue_link(c, person_named(c, site.id, role, name), 'shell')}"
+
+
+def role_path(role: Role) -> str:
+    return {"organizer": "d", "judge": "j", "subject": "p"}[role]
+
+
+def visit(app: Flask, path: str) -> FlaskClient:
     client = app.test_client()
-    assert client.get(f"/d/{token}").status_code == 303
+    assert client.get(path).status_code == 303
     return client
+
+
+def enter_dashboard(app: Flask, site: Site, organizer: str = DEFAULT) -> FlaskClient:
+    return visit(app, new_link(site, organizer, "organizer"))
 
 
 def enter_as(app: Flask, site: Site, judge_id: str) -> FlaskClient:
-    """Give a browser that holds a judge's cookie."""
-    with site.store.write() as c:
-        token = issue_link(c, person_named(c, site.id, "judge", judge_id), "shell")
-    client = app.test_client()
-    assert client.get(f"/j/{token}").status_code == 303
-    return client
+    return visit(app, new_link(site, judge_id))
+
+
+def gids(client: FlaskClient) -> list[str]:
+    page = client.get("/judge").text.partition('class="groups"')[2]
+    return list(dict.fromkeys(re.findall(r"/judge/g/([\w-]+)", page)))
+
+
+def data_in(page: str) -> dict[str, Any]:
+    match = re.search(r'<script[^>]*id="group-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert match
+    data: dict[str, Any] = json.loads(match[1])
+    return data
+
+
+def data_of(client: FlaskClient, gid: str) -> dict[str, Any]:
+    return data_in(client.get(f"/judge/g/{gid}").text)
+
+
+def put(client: FlaskClient, gid: str, /, **changes: Any) -> TestResponse:  # noqa: ANN401
+    """Save as a ranking page does, with parts of the message replaced."""
+    data = data_of(client, gid)
+    body = {"base": 0, "client": "tab-12345678", "change": 1, "layout": data["layout"]}
+    body |= {"state": all_ranked(data["labels"]), "seconds": 1.5, "submit": False, **changes}
+    if body["base"] == number_of(data):
+        body["base"] = data["revision"]
+    return client.put(f"/judge/g/{gid}/state", json=body)
+
+
+def text_of(page: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", " ", page)).split())
+
+
+def audited(site: Site, what: str = "") -> list[AuditEvent]:
+    with site.store.read() as c:
+        events = audit_events(c, site.id, 1000)[::-1]
+    return [event for event in events if what in ("", event.what)]
+
+
+def trail(site: Site, actor: str = "organizer") -> list[str]:
+    return [event.what for event in audited(site) if event.actor == actor]
+
+
+def everybody(site: Site, role: Role = "judge") -> dict[str, PersonRow]:
+    with site.store.read() as c:
+        return {person.id: person for person in people_of(c, site.id, role)}
+
+
+def state_of(site: Site) -> str:
+    with site.store.read() as c:
+        return status_of(c, site.id).state
 
 
 def rank(
@@ -113,14 +176,12 @@ def rank(
 
 
 def rank_all(site: Site, *judge_ids: str) -> None:
-    """Submit a ranking of every problem for each of some judges."""
     for judge_id in judge_ids:
         for group in site.plan.groups:
             rank(site, judge_id, group.problem)
 
 
 def set_life(site: Site, state: Any) -> None:  # noqa: ANN401  a literal
-    """Open or close the study."""
     with site.store.write() as c:
         set_state(c, site.id, state, "shell")
 

@@ -8,8 +8,8 @@ import uuid
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
-from quem.store.people import issue_link, person_named
 from tests.served import number_of
+from tests.webjudge.sites import new_link, visit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,6 @@ def write_solving_study(
 
 
 def task_data(page: str) -> dict[str, Any]:
-    """Give the data that the page of a problem carries for its script."""
     match = _DATA.search(page)
     assert match, "no task-data in the page"
     data: dict[str, Any] = json.loads(match[1])
@@ -66,41 +65,31 @@ class Solver:
     """A subject's browser, without a screen."""
 
     def __init__(self, app: Flask, site: Site, name: str) -> None:
-        with site.store.write() as c:
-            token = issue_link(c, person_named(c, site.id, "subject", name), "shell")
-        self.client: FlaskClient = app.test_client()
+        self.client: FlaskClient = visit(app, new_link(site, name, "subject"))
         self.changes = 0
         self.seen: dict[tuple[str, int], str] = {}  # the ids of drafts, by task and number
         self.tab = f"tab-{uuid.uuid4().hex}"
-        assert self.client.get(f"/p/{token}").status_code == 303
 
     def enter(self, experience: str = "7", **answers: str) -> None:
-        """Agree, and say how much experience there is."""
         self.client.post("/solve/consent", data={"consent": "yes"})
         about = self.client.post("/solve/about", data={"experience": experience, **answers})
         assert about.headers["Location"].endswith("#problems")
 
     def tasks(self) -> list[str]:
-        """Give the ids of the tasks that can be opened, in their order."""
-        return list(dict.fromkeys(_TASK.findall(self._list())))
-
-    def _list(self) -> str:
-        return self.client.get("/solve").text.partition('class="groups"')[2]
+        page = self.client.get("/solve").text.partition('class="groups"')[2]
+        return list(dict.fromkeys(_TASK.findall(page)))
 
     def start(self) -> str:
-        """Start the newest task that can be opened; gives its id."""
         gid = self.tasks()[-1]
         self.client.post(f"/solve/t/{gid}/start")
         return gid
 
     def page(self, gid: str) -> dict[str, Any]:
-        """Give what the page of a problem carries."""
         return task_data(self.client.get(f"/solve/t/{gid}").text)
 
     def save(
         self, gid: str, base: int | str, text: str, *files: str, submit: bool = False
     ) -> TestResponse:
-        """Save a draft, or submit it."""
         self.changes += 1
         state = {"text": text, "files": list(files)}
         base = self.seen.get((gid, base), base) if isinstance(base, int) else base
@@ -113,25 +102,11 @@ class Solver:
         return answer
 
     def upload(self, gid: str, name: str, content: bytes) -> TestResponse:
-        """Upload a file."""
-        return self.client.post(
-            f"/solve/t/{gid}/files",
-            query_string={"name": name},
-            data=content,
-            content_type="application/octet-stream",
-        )
+        sent = {"data": content, "content_type": "application/octet-stream"}
+        return self.client.post(f"/solve/t/{gid}/files", query_string={"name": name}, **sent)
 
     def solve_all(self, text: str) -> None:
-        """Solve every problem in order."""
-        while True:
-            gid = self.tasks()[-1]
-            if "ended" in self.state(gid):
-                return
-            self.client.post(f"/solve/t/{gid}/start")
-            page = self.page(gid)
-            assert self.save(gid, page["revision"], text, submit=True).status_code == 200
-
-    def state(self, gid: str) -> str:
-        """Say whether a task has ended."""
-        page = self.client.get(f"/solve/t/{gid}").text
-        return "ended" if "task-data" not in page and "/start" not in page else ""
+        while "/start" in self.client.get(f"/solve/t/{self.tasks()[-1]}").text:
+            gid = self.start()
+            answer = self.save(gid, self.page(gid)["revision"], text, submit=True)
+            assert answer.status_code == 200

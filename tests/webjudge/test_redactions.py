@@ -1,29 +1,49 @@
-"""What is redacted is in nothing that a judge receives, and is in the log and in archives."""
+"""What judges must not learn: it is found, decided on, and in nothing that they receive."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+import random
+import re
+from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
-from quem.commands.check import check
-from quem.store.archive import archive_text, read_archive
-from quem.store.audit_log import audit_events
-from quem.store.exporting import shown_digests
+from quem.errors import QuemError
+from quem.studyfile.reading import read_study
 from tests.blinding.planted import document
 from tests.blinding.searching import everything_in
-from tests.trials.crawl import Crawler
-from tests.webjudge.sites import SUBJECTS, SYSTEM, enter_as, rank_all, write_site
+from tests.commands.test_relevance_session import CASES, write_relevance
+from tests.office import lacking_office
+from tests.trials.crawl import Crawler, crawl
+from tests.webjudge.sites import (
+    SUBJECTS,
+    SURE,
+    SYSTEM,
+    audited,
+    data_in,
+    data_of,
+    enter_as,
+    enter_dashboard,
+    gids,
+    put,
+    rank_all,
+    set_life,
+    write_site,
+)
 from webjudge import create_app, open_site
 from webjudge.wording import happened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from flask import Flask
+    from flask.testing import FlaskClient
+
     from webjudge import Site
+
 
 # Made of letters that nothing else has together.
 NAME = "Zqxvwkj"
@@ -36,8 +56,38 @@ SOLUTIONS = {
 }
 
 
-def write_named(folder: Path, *, redacts: bool) -> Path:
-    """Write a study whose solutions hold a name, in every format."""
+def test_nothing_that_a_judge_can_reach_tells_a_maker(tmp_path: Path) -> None:
+    """All bytes of all pages, files, headers, addresses and errors, before and after ranking.
+
+    No document calls a host while it is converted.
+    """
+    lacks_office = lacking_office()
+    counts = crawl(random.Random(0), tmp_path)
+    assert counts["names"] > (200 if lacks_office else 350)
+
+
+def test_a_judge_sees_no_id_of_a_candidate(tmp_path: Path, opened: Callable[[Path], Site]) -> None:
+    """Neither the names of files nor the ids of cases; grades have the labels of the study."""
+    path = write_relevance(tmp_path, repeat=0)
+    for problem in ("p1", "p2"):
+        for case in CASES:
+            file = tmp_path / "solutions" / problem / f"{case}.md"
+            file.rename(file.with_name(f"zorn-{case}.md"))
+    table = tmp_path / "candidates.csv"
+    table.write_text(re.sub(r"^(p\d),", r"\1,zorn-", table.read_text(), flags=re.MULTILINE))
+    site = opened(path)
+    judge = enter_as(create_app(site), site, "J1")
+    pages = [judge.get(f"/judge/g/{gid}").text for gid in gids(judge)]
+    assert len(pages) == 2
+    for page in (judge.get("/judge").text, *pages):
+        assert not [word for word in ("zorn", "http://c/", "http://q/") if word in page]
+    for page in pages:
+        data = data_in(page)
+        # The grade has buttons of its own, and is none of the questions.
+        assert (data["grades"], data["questions"]) == (["No", "Partly", "Yes"], [])
+
+
+def write_named(folder: Path) -> Path:
     study = write_site(folder, judging=f"{{practice: P0, identity_words: [{NAME}], reviewed: []}}")
     group = folder / "solutions" / "P1"
     for solver, (ending, text) in zip(SUBJECTS, SOLUTIONS.items(), strict=True):
@@ -46,113 +96,264 @@ def write_named(folder: Path, *, redacts: bool) -> Path:
     (group / f"{SYSTEM}.md").unlink()
     shown = f"BT /F1 14 Tf 20 160 Td (A plan by {NAME}) Tj ET".encode()
     document(shown).save(group / f"{SYSTEM}.pdf")
-    if redacts:
-        redact(study)
     return study
 
 
 def redact(study: Path, *solvers: str) -> None:
-    """Decide that the name is redacted."""
     entries = ", ".join(
         f"{{problem: P1, solver: {solver}, words: {NAME.lower()}, decision: redact}}"
-        for solver in solvers or (*SUBJECTS, SYSTEM)
+        for solver in solvers
     )
-    text = study.read_text()
-    study.write_text(text.replace("reviewed: []", f"reviewed: [{entries}]"))
+    text = re.sub(r"reviewed: \[.*\]", f"reviewed: [{entries}]", study.read_text())
+    study.write_text(text)
 
 
-@contextmanager
-def opened(study: Path) -> Iterator[Site]:
-    """A site, as long as it is used."""
+def test_redacted_words_are_in_no_byte(tmp_path: Path, opened: Callable[[Path], Site]) -> None:
+    """Texts, descriptions, links, texts and addresses of pages; and the pages change."""
+    study = write_named(tmp_path)
+    images = []
+    for redacts in (False, True):
+        if redacts:
+            redact(study, *SUBJECTS, SYSTEM)
+        site = opened(study)
+        assert ("identity" in [warning.code for warning in site.warnings]) != redacts
+        crawler = Crawler(enter_as(create_app(site), site, "J1"))
+        crawler.crawl("/judge")
+        for gid in crawler.listed() * (not redacts):
+            crawler.rank(gid, "A remark")
+        crawler.crawl("/judge")
+        answers = crawler.received
+        name = NAME.lower().encode()
+        leaks = [what for what, raw in answers.items() if name in everything_in(raw).lower()]
+        assert bool(leaks) != redacts, leaks
+        marks = [what for what in answers if b"[removed]" in answers[what] and "/st" not in what]
+        assert bool(marks) == redacts
+        images.append({what.split()[-1]: raw for what, raw in answers.items() if "/file/" in what})
+    before, after = images
+    assert before
+    # Addresses too, so that no browser shows what it kept.
+    assert not {*before, *before.values()} & {*after, *after.values()}
+
+
+FIRST, SECOND = SUBJECTS[:2]
+LIST = "/dashboard/solutions"
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[Flask]:
+    judging = "{briefing: b.md, identity_words: [Claude]}  # words that I know of"
+    study = write_site(tmp_path, judging=judging)
+    (tmp_path / "b.md").write_text("Rank as Claude does.\n")
+    group = tmp_path / "solutions" / "P1"
+    text = "# Plan\n\nBy **Cl**aude &\nClaude, for Deep Blunder.\n\n![A map](lost.png)\n"
+    (group / f"{FIRST}.md").write_text(f"{text}\n<svg></svg>\n")
+    (group / f"{SECOND}.md").write_text("By CLAUDE.\n")
     site = open_site(study)
-    try:
-        yield site
-    finally:
-        site.store.close()
+    yield create_app(site)
+    site.store.close()
 
 
-def received(site: Site) -> dict[str, bytes]:
-    """All that a judge's browser receives."""
-    crawler = Crawler(enter_as(create_app(site), site, "J1"))
-    crawler.crawl("/judge")
-    for gid in crawler.listed():
-        crawler.rank(gid, "A remark")
-    crawler.crawl("/judge")
-    return crawler.received
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return enter_dashboard(app, site_of(app))
 
 
-@pytest.mark.parametrize("redacts", [False, True])
-def test_redacted_words_are_in_no_byte(tmp_path: Path, *, redacts: bool) -> None:
-    """Texts, descriptions, links, texts of pages, beginnings, addresses; and the pages change."""
-    with opened(write_named(tmp_path, redacts=redacts)) as site:
-        codes = [warning.code for warning in site.warnings]
-        assert ("identity" in codes) != redacts
-        answers = received(site)
-    images = [what for what in answers if "/file/" in what]
-    assert images
-    leaks = [
-        what for what, raw in answers.items() if NAME.lower().encode() in everything_in(raw).lower()
+def site_of(app: Flask) -> Site:
+    site: Site = app.extensions["quem"]
+    return site
+
+
+def token_of(client: FlaskClient, solver: str, problem: str = "Problem 1") -> str:
+    page = client.get(f"{LIST}?names=yes").text.partition(problem)[2]
+    [token] = re.findall(rf'/solutions/([0-9a-f]{{16}})">[^<]*</a> <span>{solver}<', page)[:1]
+    return str(token)
+
+
+def page_of(client: FlaskClient, solver: str) -> str:
+    return unescape(client.get(f"{LIST}/{token_of(client, solver)}").text)
+
+
+def digest_in(page: str) -> str:
+    [digest] = re.findall('name="digest" value="([^"]+)"', page)
+    return str(digest)
+
+
+def decide(
+    client: FlaskClient, what: str, words: str = "Claude", solver: str = FIRST, **form: str
+) -> str:
+    solution = {"solution": token_of(client, solver)} if solver else {}
+    sent = {**solution, "words": words, "decision": what, **form}
+    return unescape(client.post(f"{LIST}/decide", data=sent, follow_redirects=True).text)
+
+
+def look(client: FlaskClient, solver: str, **form: str) -> str:
+    path = f"{LIST}/{token_of(client, solver)}"
+    sent = {"digest": digest_in(client.get(path).text), **form}
+    return unescape(client.post(f"{path}/reviewed", data=sent, follow_redirects=True).text)
+
+
+def logged(app: Flask, what: str) -> list[dict[str, object]]:
+    return [event.detail for event in audited(site_of(app), what)]
+
+
+def decisions(app: Flask) -> list[tuple[str, str, str, str]]:
+    entries = read_study(site_of(app).path).judging.reviewed
+    assert site_of(app).spec.judging.reviewed == entries
+    return [(one.problem, one.solver, one.words, one.decision) for one in entries]
+
+
+def test_words_are_replaced_and_taken_back(app: Flask, client: FlaskClient) -> None:
+    judge = enter_as(app, site_of(app), "J1")
+
+    def shown() -> int:
+        pages = (judge.get(f"/judge/g/{gid}").text for gid in gids(judge))
+        return "".join(pages).count("[removed]")
+
+    assert shown() == 0
+    page = decide(client, "redact")
+    assert "Replaced “Claude” in this solution." in page
+    assert decisions(app) == [("P1", FIRST, "Claude", "redact")]
+    assert shown() == 2
+    assert decide(client, "accept", "Deep Blunder").count("Kept: Deep Blunder") == 1
+    assert "Taken back: nothing is decided about “Claude”." in decide(client, "undo")
+    assert decisions(app) == [("P1", FIRST, "Deep Blunder", "accept")]
+    assert shown() == 0
+    decide(client, "redact", "Deep Blunder")
+    assert decisions(app) == [("P1", FIRST, "Deep Blunder", "redact")], "one for the same words"
+    decide(client, "accept", solver="", **{"from": "word"})
+    assert decisions(app)[1:] == [("", "", "Claude", "accept")]
+    assert "Kept: Claude" in page_of(client, SECOND)
+    for wrong in ("", "!?", "a\nb", "x" * 201):
+        assert "Type the words" in decide(client, "redact", wrong)
+    assert "# words that I know of" in site_of(app).path.read_text()
+    events = audited(site_of(app), "word-decided")
+    assert {event.by for event in events} == {"organizer"}
+    assert [happened(event) for event in events[:3]] == [
+        f"Replaced “Claude”: {FIRST} on P1",
+        f"Kept “Deep Blunder”: {FIRST} on P1",
+        f"No longer decided: “Claude”: {FIRST} on P1",
     ]
-    assert bool(leaks) != redacts, leaks
-    marks = [
-        what for what, raw in answers.items() if b"[removed]" in raw and "/static/" not in what
-    ]
-    assert bool(marks) == redacts
 
 
-def test_pages_of_pdfs_get_another_address(tmp_path: Path) -> None:
-    """So that no browser shows what it kept."""
-    (tmp_path / "a").mkdir()
-    study = write_named(tmp_path / "a", redacts=False)
-    pages = []
-    for _ in range(2):
-        with opened(study) as site:
-            client = enter_as(create_app(site), site, "J1")
-            crawler = Crawler(client)
-            crawler.crawl("/judge")
-            pages.append(
-                {
-                    what.split()[-1]: raw
-                    for what, raw in crawler.received.items()
-                    if "/file/" in what
-                }
-            )
-        redact(study)
-    assert pages[0]
-    assert not set(pages[0]) & set(pages[1])
-    assert not set(pages[0].values()) & set(pages[1].values())
+def test_a_solution_counts_as_reviewed_by_the_button_alone(app: Flask, client: FlaskClient) -> None:
+    """With nothing open in it, by an organizer, for the digest that judges receive."""
+    third = SUBJECTS[2]
+    page_of(client, third)
+    assert "Decide about the words" in look(client, FIRST)
+    assert "has changed" in look(client, third, digest="other")
+    path = f"{LIST}/{token_of(client, third)}/reviewed"
+    digest = site_of(app).group("P1")[third].digest
+    assert client.post(path, data={"digest": digest, "guess": "cat"}).status_code == 400
+    assert logged(app, "solution-reviewed") == []
+    assert "1 of 10 solutions reviewed" in look(client, third, guess="system")
+    [detail] = logged(app, "solution-reviewed")
+    expected = {"solver": third, "problem": "P1", "digest": digest, "guess": "system"}
+    assert expected.items() <= detail.items()
+    # What judges receive is another solution then, also where only a word is replaced.
+    decide(client, "redact", "Wait", solver=third)
+    assert "0 of 10 solutions reviewed" in client.get(LIST).text
+    decide(client, "undo", "Wait", solver=third)
+    assert "1 of 10 solutions reviewed" in client.get(LIST).text
 
 
-def test_decisions_are_in_the_log_and_in_archives(tmp_path: Path) -> None:
-    """Once each; an archive holds the digests of what was shown, which the study still has."""
-    study = write_named(tmp_path, redacts=False)
-    with opened(study):
-        pass
-    redact(study, SYSTEM, SUBJECTS[0])
-    for _ in range(2):
-        with opened(study) as site, site.store.read() as c:
-            said = [happened(event) for event in audit_events(c, site.id, 9)]
-        assert said[0] == f"Replaced “{NAME.lower()}”: 2 places"
-        assert sum("Replaced" in one for one in said) == 1
-    text = study.read_text()
-    study.write_text(text.replace(f"solver: {SUBJECTS[0]}, words", f"solver: {SUBJECTS[1]}, words"))
-    with opened(study) as site:
-        rank_all(site, "J1")
-        with site.store.read() as c:
-            said = [happened(event) for event in audit_events(c, site.id, 9)]
-            archive = archive_text(c, site.id)
-            shown = shown_digests(c, site.id)
-    assert f"No longer decided: “{NAME.lower()}”: {SUBJECTS[0]} on P1" in said
-    rows = read_archive(archive, "archive.jsonl", "site")
-    decided = [row["detail"] for row in rows["event"] if row["what"] == "word-decided"]
-    replaced = [one["solutions"] for one in decided if one["choice"] == "replaced"]
-    assert sorted(solver for places in replaced for _, solver in places) == sorted(
-        (SYSTEM, *SUBJECTS[:2])
-    )
-    ran = CliRunner().invoke(check, [str(study)])
-    assert ran.exit_code == 0, ran.output
-    assert "2 redactions" in ran.output
-    assert "changed" not in ran.output
-    with opened(study) as site:
-        assert shown["P1", SYSTEM] == {site.group("P1")[SYSTEM].digest}
-        assert shown["P1", SUBJECTS[2]] == {site.group("P1")[SUBJECTS[2]].digest}
+def test_links_are_not_sent_to_what_nobody_looked_through(app: Flask, client: FlaskClient) -> None:
+    look(client, SUBJECTS[2])
+    key, new = "/dashboard/people/1/link", {"id": "J9", "name": "", "experience": ""}
+    for path, form in (("/dashboard/judges/links", {}), (key, {}), ("/dashboard/judges/new", new)):
+        refusal = client.post(path, data=form)
+        assert refusal.status_code == 422
+        assert "9 of 10 solutions are not reviewed" in refusal.text
+        assert f'href="{LIST}"' in refusal.text
+    assert "/j/" in client.post("/dashboard/judges/new", data={**new, **SURE}).text
+    begin(app)
+    assert "/j/" in client.post(key).text
+
+
+def begin(app: Flask) -> None:
+    judge = enter_as(app, site_of(app), "J2")
+    [gid, *_] = gids(judge)
+    assert put(judge, gid, state=data_of(judge, gid)["state"]).status_code == 200
+
+
+def test_the_first_ranking_keeps_how_far_the_review_was(app: Flask, client: FlaskClient) -> None:
+    """Once; what is reviewed later does not count, unless test rankings are deleted."""
+    decide(client, "redact", solver="")
+    look(client, SUBJECTS[2])
+    assert logged(app, "blinding-frozen") == []
+    begin(app)
+    facts = {"reviewed": 1, "of": 10, "replaced": 1, "kept": 0, "open": 2}
+    assert logged(app, "blinding-frozen") == [facts]
+    look(client, SUBJECTS[3])
+    assert logged(app, "blinding-frozen") == [facts]
+    assert client.post("/dashboard/discard", data={"word": "discard"}).status_code == 303
+    assert logged(app, "blinding-frozen") == []
+    begin(app)
+    assert logged(app, "blinding-frozen") == [{**facts, "reviewed": 2}]
+
+
+def test_what_judges_have_seen_is_asked_first(app: Flask, client: FlaskClient) -> None:
+    """In an open study a redaction asks for new places; a closed one stays as it was."""
+    site = site_of(app)
+    set_life(site, "open")
+    rank_all(site, "J1")
+    refusal = decide(client, "redact")
+    assert "Change a solution that judges have seen?" in refusal
+    assert decisions(app) == []
+    assert "Replaced: Claude" in decide(client, "redact", sure="yes")
+    with site_of(app).store.read() as c:
+        assert [(e.what, e.solver) for e in site_of(app).effects(c)] == [("changed", FIRST)]
+    # Accepting changes nothing for judges.
+    assert "Kept: Deep Blunder" in decide(client, "accept", "Deep Blunder")
+    set_life(site, "closed")
+    assert "The study is closed" in decide(client, "undo")
+    assert len(decisions(app)) == 2
+
+
+def test_a_file_that_cannot_be_written(
+    app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing changes; the page has the lines to add by hand, and then follows them."""
+    path = site_of(app).path
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anything
+    refusal = decide(client, "redact")
+    assert "study.yaml: cannot be written: Permission denied" in refusal
+    line = f"- {{problem: P1, solver: {FIRST}, words: Claude, decision: redact}}"
+    assert line in refusal
+    assert decisions(app) == []
+    text = path.read_text().replace("[Claude]}", f"[Claude], reviewed: [{line[2:]}]}}")
+    path.write_text(text)
+    assert "Replaced: Claude" in page_of(client, FIRST)
+    assert decisions(app) == [("P1", FIRST, "Claude", "redact")]
+    assert audited(site_of(app))[-1].by == "server"
+    path.write_text(text + "{")
+    assert "Replaced: Claude" in page_of(client, FIRST)
+
+
+def test_texts_have_one_look_that_is_fixed_once_a_judge_ranks(
+    tmp_path: Path, opened: Callable[[Path], Site]
+) -> None:
+    """Digests are of what judges receive; before the first ranking the setting may change."""
+    study = write_site(tmp_path, judging="{same_look: true}")
+    group = tmp_path / "solutions" / "P1"
+    (group / f"{FIRST}.md").write_text("# ✨ Plan\n\n* **Wait** — then act\n")
+    (group / f"{SECOND}.md").unlink()
+    (group / f"{SECOND}.py").write_text("x = 1  # “x” — y\n")
+
+    def turn(to: str) -> Site:
+        study.write_text(re.sub("same_look: [a-z]+", f"same_look: {to}", study.read_text()))
+        return opened(study)
+
+    plain = turn("false").solutions.by_problem["P1"]
+    site = turn("true")
+    leveled = site.solutions.by_problem["P1"]
+    assert leveled[FIRST].digest != plain[FIRST].digest
+    assert leveled[SECOND].digest == plain[SECOND].digest, "code stays as it is"
+    app = create_app(site)
+    begin(app)
+    with pytest.raises(QuemError, match="same_look"):
+        turn("false")
+    client = enter_dashboard(app, turn("true"))
+    assert client.post("/dashboard/discard", data={"word": "discard"}).status_code == 303
+    begin(create_app(turn("false")))
+    with pytest.raises(QuemError, match="same_look"):
+        turn("true")

@@ -1,4 +1,4 @@
-"""What was acknowledged is there, whatever happens to the server."""
+"""What was acknowledged is there, whatever happens to the server; and what it does beside."""
 
 from __future__ import annotations
 
@@ -6,35 +6,38 @@ import itertools
 import os
 import random
 import re
-import shutil
 import sqlite3
-import subprocess
-import sys
 import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
-from urllib.request import urlopen
 
 import pytest
+from click.testing import CliRunner
 
+from quem.cli import main
 from quem.store.database import THREADS
-from tests.patience import SECONDS, until
+from quem.store.uploads import UploadFolder
+from tests.patience import until
 from tests.postgres import running_postgres
 from tests.served import Browserless, Served, all_ranked, number_of, write_judging_study
 from tests.trials.kills import KillTrials
 from tests.trials.solving_kills import SolvingKills
+from tests.webjudge.servers import gunicorn
+from tests.webjudge.sites import rank_all
+from webjudge.housekeeping import Housekeeping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from webjudge import Site
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(
     request: pytest.FixtureRequest, tmp_path: Path, new_postgres: Callable[[], str]
 ) -> str:
-    """A database of each kind."""
     return str(tmp_path / "store.sqlite3") if request.param == "sqlite" else new_postgres()
 
 
@@ -74,13 +77,8 @@ def test_trouble_loses_nothing(kind: str, reason: str, tmp_path: Path) -> None:
 
 def test_a_locked_database_holds_up_saves_alone(tmp_path: Path) -> None:
     """While another process locks the database, saves wait, then get 503; reading goes on."""
-    study = write_judging_study(tmp_path)
-    with Served(study) as served:
-        browser = Browserless(served.base)
-        browser.get(served.links["J0"])
-        gid = browser.groups()[0]
-        data = browser.group(gid)
-        names, layout = data["labels"], data["layout"]
+    with Served(write_judging_study(tmp_path)) as served:
+        browser, gid, names, layout = entered(served.base, served.links["J0"])
         assert browser.save(gid, 0, all_ranked(names))[0] == 200
         script = re.search(r"/static/[^\"]+\.js", browser.get(f"/judge/g/{gid}"))
         assert script
@@ -106,25 +104,20 @@ def test_a_locked_database_holds_up_saves_alone(tmp_path: Path) -> None:
 
 def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path) -> None:
     """Saves get 503 with a reason and the dashboard says why; put back, all is well again."""
-    study = write_judging_study(tmp_path)
-    with Served(study) as served:
-        browser, dashboard = Browserless(served.base), Browserless(served.base)
-        browser.get(served.links["J0"])
+    with Served(write_judging_study(tmp_path)) as served:
+        browser, gid, names, _ = entered(served.base, served.links["J0"])
+        dashboard = Browserless(served.base)
         dashboard.get(served.dashboard)
-        gid = browser.groups()[0]
-        names = browser.group(gid)["labels"]
         assert browser.save(gid, 0, all_ranked(names))[0] == 200
         assert "Nothing can be saved" not in dashboard.get("/dashboard")
-        file = tmp_path / "study.sqlite3"
-        file.rename(tmp_path / "old.sqlite3")
+        file = (tmp_path / "study.sqlite3").rename(tmp_path / "old.sqlite3")
         status, answer = browser.save(gid, 1, all_ranked(names[::-1]))
         assert (status, answer["error"]) == (503, "lost")
-        assert "organizer" in answer["message"]
         page = dashboard.get("/dashboard")
         assert "Nothing can be saved" in page
-        assert str(file) in page
-        assert not file.exists()
-        (tmp_path / "old.sqlite3").rename(file)
+        assert str(tmp_path / "study.sqlite3") in page
+        assert not (tmp_path / "study.sqlite3").exists()
+        file.rename(tmp_path / "study.sqlite3")
         assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
         assert "Nothing can be saved" not in dashboard.get("/dashboard")
 
@@ -133,10 +126,7 @@ def test_a_page_of_before_a_restore_is_asked(tmp_path: Path) -> None:
     """Its revision has the number of the newest one again, which another page made."""
     study = write_judging_study(tmp_path)
     with Served(study) as served:
-        browser = Browserless(served.base)
-        browser.get(served.links["J0"])
-        gid = browser.groups()[0]
-        names = browser.group(gid)["labels"]
+        browser, gid, names, _ = entered(served.base, served.links["J0"])
         assert browser.save(gid, 0, all_ranked(names))[0] == 200
         quem_backup(study, "--to", str(tmp_path / "copies"))
         assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
@@ -144,8 +134,7 @@ def test_a_page_of_before_a_restore_is_asked(tmp_path: Path) -> None:
         (copy,) = (tmp_path / "copies").glob("*.sqlite3")
         quem_backup(study, "--restore", str(copy), "--replace")
         served.start()
-        other = Browserless(served.base)
-        other.get(served.links["J0"])
+        other, _, _, _ = entered(served.base, served.links["J0"])
         others = names[1:] + names[:1]
         assert other.save(gid, 1, all_ranked(others))[0] == 200
         for old in (browser.seen[gid, 2], "2"):
@@ -156,70 +145,39 @@ def test_a_page_of_before_a_restore_is_asked(tmp_path: Path) -> None:
 
 
 def quem_backup(*words: str | Path) -> None:
-    """Run ``quem backup``."""
-    command = [sys.executable, "-m", "quem", "backup", *map(str, words)]
-    subprocess.run(command, check=True, capture_output=True)
-
-
-@contextmanager
-def gunicorn(study: Path, database: str, workers: int) -> Iterator[tuple[str, list[str]]]:
-    """Run gunicorn, until it ends well; gives its address, and the judges' links."""
-    address, out = f"127.0.0.1:{free_port()}", study.with_name("links.csv")
-    environment = {**os.environ, "QUEM_DATABASE_URL": database, "QUEM_STUDY": str(study)}
-    words = ["links", "judges", str(study), "--url", f"http://{address}", "--out", str(out)]
-    make_links = [sys.executable, "-m", "quem", *words]
-    subprocess.run(make_links, env=environment, check=True, capture_output=True)
-    program = shutil.which("gunicorn", path=os.path.dirname(sys.executable))  # noqa: PTH120
-    assert program, "gunicorn belongs to the tests"
-    command = [program, "--workers", str(workers), "--bind", address, "webjudge.wsgi"]
-    with study.with_name("log").open("wb") as file:
-        process = subprocess.Popen(command, env=environment, stderr=file)
-    try:
-        wait_for(f"http://{address}/healthz")
-        yield f"http://{address}", [line.split(",")[2] for line in out.read_text().splitlines()[1:]]
-    finally:
-        process.terminate()
-        assert process.wait(60) == 0
+    assert CliRunner().invoke(main, ["backup", *map(str, words)]).exit_code == 0
 
 
 @pytest.mark.parametrize("program", ["quem", "gunicorn"])
 def test_a_restart_of_postgresql_is_one_line(program: str, tmp_path: Path) -> None:
-    """While it is away pages and saves get 503, and the log has a line; then all is well again."""
     study = write_judging_study(tmp_path)
     log: Callable[[], str]
     with contextmanager(running_postgres)() as server, ExitStack() as running:
         if server.control is None:
             pytest.skip("only a server of the tests' own can be stopped")
         if program == "gunicorn":
-            base, links = running.enter_context(gunicorn(study, server.new(), 1))
-            link, log = links[0], study.with_name("log").read_text
+            real = running.enter_context(gunicorn(study, server.new(), 1))
+            base, link, log = real.base, real.base + real.link("J0", "judge"), real.log
         else:
             served = running.enter_context(Served(study, server.new()))
             base, link = served.base, served.links["J0"]
             log = partial("".join, served.errors)
-        browser = Browserless(base)
-        browser.get(link)
-        gid = browser.groups()[0]
-        data = browser.group(gid)
-        save_all = partial(browser.save, gid, state=all_ranked(data["labels"]))
-        assert save_all(0, layout=data["layout"])[0] == 200
+        browser, gid, names, layout = entered(base, link)
+        save_all = partial(browser.save, gid, state=all_ranked(names), layout=layout)
+        assert save_all(0)[0] == 200
         with restless(base, browser, gid) as statuses:
             for mode in ("fast", "immediate"):
                 server.control("stop", "-m", mode)
-                status, answer = save_all(1, layout=data["layout"])
+                status, answer = save_all(1)
                 assert (status, answer["error"]) == (503, "busy")
-                until(partial(more_than, statuses, len(statuses) + 40), "more answers")
+                enough = len(statuses) + 40
+                until(lambda: len(statuses) > enough, "more answers")  # noqa: B023
                 server.control("start")
                 until(lambda: browser.send("GET", "/judge", {})[0] == 200, "a page")
         assert set(statuses) == {200, 503}
-        assert save_all(1, layout=data["layout"])[0] == 200
+        assert save_all(1)[0] == 200
     assert "Traceback" not in log()
     assert log().count("database: ") == 1
-
-
-def more_than(statuses: list[int], n: int) -> bool:
-    """Whether there are more answers."""
-    return len(statuses) > n
 
 
 @contextmanager
@@ -249,50 +207,83 @@ def restless(base: str, browser: Browserless, gid: str) -> Iterator[list[int]]:
 
 
 def test_a_worker_that_ends_leaves_one_file(tmp_path: Path) -> None:
-    """Told to stop, gunicorn leaves a database that is whole in its file."""
     study, file = write_judging_study(tmp_path), tmp_path / "store.sqlite3"
-    with gunicorn(study, str(file), 1) as (base, links):
-        browser = Browserless(base)
-        browser.get(links[0])
-        gid = browser.groups()[0]
-        assert browser.save(gid, 0, all_ranked(browser.group(gid)["labels"]))[0] == 200
+    with gunicorn(study, str(file), 1) as server:
+        browser, gid, names, _ = entered(server.base, server.base + server.link("J0", "judge"))
+        assert browser.save(gid, 0, all_ranked(names))[0] == 200
     assert list(tmp_path.glob("store.sqlite3-*")) == []
 
 
 def test_several_workers_share_one_session(tmp_path: Path, new_postgres: Callable[[], str]) -> None:
-    """With two workers a judge's saves meet one history, whoever answers."""
-    with gunicorn(write_judging_study(tmp_path), new_postgres(), 2) as (base, links):
-        one = Browserless(base)
-        one.get(links[0])
-        gid = one.groups()[0]
-        data = one.group(gid)
-        names = data["labels"]
+    with gunicorn(write_judging_study(tmp_path), new_postgres(), 2) as server:
+        one, gid, names, _ = entered(server.base, server.base + server.link("J0", "judge"))
         for revision in range(12):
             names = names[1:] + names[:1]
             status, answer = one.save(gid, revision, all_ranked(names))
             assert (status, number_of(answer)) == (200, revision + 1)
         status, answer = one.save(gid, 3, all_ranked(names))
         assert (status, answer["error"], number_of(answer)) == (409, "stale", 12)
-        assert one.group(gid)["state"]["ranked"] == [[name] for name in names]
+        assert one.group(gid)["state"] == all_ranked(names)
 
 
-def free_port() -> int:
-    """A port that nobody listens on."""
-    import socket
+def entered(base: str, link: str) -> tuple[Browserless, str, list[str], str]:
+    browser = Browserless(base)
+    browser.get(link)
+    gid = browser.groups()[0]
+    data = browser.group(gid)
+    return browser, gid, data["labels"], data["layout"]
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+
+LONG = 60.0
 
 
-def wait_for(url: str) -> None:
-    """Wait until a server answers."""
+def test_a_job_that_fails_is_told_and_holds_up_no_other(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Jobs run at the start, every so often, and at the stop; a failure is told until it ends."""
+    failing, runs, done = threading.Event(), threading.Semaphore(0), []
+    failing.set()
 
-    def answers() -> bool:
-        try:
-            with urlopen(url, timeout=SECONDS):  # noqa: S310  our own server
-                return True
-        except OSError:
-            return False
+    def fail() -> None:
+        runs.release()
+        if failing.is_set():
+            raise OSError(28, "No space left on device")
 
-    until(answers, f"an answer at {url}")
+    housekeeping = Housekeeping(site)
+    housekeeping.add("rare", 3600, lambda: done.append("rare"))
+    housekeeping.add("copy", 0.01, fail)
+    housekeeping.start()
+    for _ in range(3):
+        assert runs.acquire(timeout=LONG)
+    assert done == ["rare"]
+    assert "No space left on device" in site.troubles["copy"]
+    assert "housekeeping: copy" in caplog.text
+    failing.clear()
+    housekeeping.stop()
+    assert (site.troubles, done) == ({}, ["rare", "rare"])
+    assert "housekeeping" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_the_log_is_emptied_into_the_file(site: Site, tmp_path: Path) -> None:
+    file = site.store.place.file
+    assert file is not None
+    rank_all(site, "J1")
+    Housekeeping(site).start().stop()
+    (tmp_path / "copy.sqlite3").write_bytes(file.read_bytes())
+    with closing(sqlite3.connect(tmp_path / "copy.sqlite3")) as connection:
+        assert connection.execute("SELECT count(*) FROM revision").fetchone() == (2,)
+
+
+def test_uploads_that_a_kill_cut_off_are_deleted_when_they_are_old(site: Site) -> None:
+    uploads = UploadFolder(site.path)
+    received, sha256, _ = uploads.receive([b"whole"], 100, 1, 100)
+    whole = uploads.keep(received, sha256, ".md")
+    files = [uploads.folder / name for name in (".a.partial", ".b.partial.pdf", ".new.partial")]
+    for path in files:
+        path.write_bytes(b"half")
+    for path in [whole, *files[:2]]:
+        os.utime(path, (0, 0))
+    Housekeeping(site).start().stop()
+    assert sorted(path for path in uploads.folder.rglob("*") if path.is_file()) == sorted(
+        [whole, files[2]]
+    )

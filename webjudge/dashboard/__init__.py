@@ -18,5 +18,5 @@ dashboard.before_request(admit)
 
 @dashboard.errorhandler(QuemError)
 def _refuse(error: QuemError) -> tuple[str, int]:
-    """Say what was refused."""
+    """Render the page of a refusal."""
     return message("refused", mistakes=error.mistakes), 422

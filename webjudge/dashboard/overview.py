@@ -1,4 +1,4 @@
-"""The dashboard's first page: what to do next, how far everybody is, and the study's life."""
+"""The dashboard's first page: next steps, progress, and study state."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from flask import Blueprint, Response, make_response, request, url_for
 
 from quem.errors import QuemError
+from quem.io.text import no_formula
 from quem.store import studies
 from quem.store.audit_log import audit_events
 from quem.store.backup import backup_state
@@ -50,16 +51,16 @@ if TYPE_CHECKING:
 
 dashboard = Blueprint("dashboard", __name__, url_prefix="/dashboard")
 
-# On one page; a study with no more has all of them there, without search and next page.
+# Judges per page; smaller studies have no search and no paging.
 MOST_JUDGES = 50
 _RECENT, _MOST_NAMED, _MOST_EVENTS = 4, 10, 200
 _ALL_EVENTS = 2**31 - 1
 _LATELY_SECONDS = 5.0
 _LONGEST_NOTICE = 100
 _LONGEST_SEARCH = 100
-# Rankings submitted by the last judge before, and that judge's key.
+# Keyset cursor: submitted rankings and key of the last judge shown.
 _PLACE = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})")
-# The states in which something can be done to the study, the word to be typed, and the new state.
+# Per action: the states that allow it, the word to type, and the new state.
 _ACTS: dict[str, tuple[tuple[str, ...], str, Life | None]] = {
     "open": (("trial", "open", "paused", "closed"), "", "open"),
     "pause": (("open", "paused"), "", "paused"),
@@ -79,7 +80,7 @@ _NO_NOTICE = f"The notice to judges must be one line of at most {_LONGEST_NOTICE
 
 @dashboard.get("")
 def overview() -> Response:
-    """Show what to do next, how far the judges are, and the report of a closed study."""
+    """Show next steps, the judges' progress, and the report of a closed study."""
     with site().store.read() as c:
         page = _overview(c, site())
     answer = make_response()
@@ -91,7 +92,7 @@ def overview() -> Response:
 
 @dashboard.get("/events")
 def events() -> str:
-    """Show what happened, newest first."""
+    """Show the activity log, newest first."""
     with site().store.read() as c:
         rows = audit_events(c, site().id, _MOST_EVENTS + 1)
     cut = len(rows) > _MOST_EVENTS
@@ -100,7 +101,7 @@ def events() -> str:
 
 @dashboard.get("/events.csv")
 def events_table() -> Response:
-    """Send all that happened as a table, oldest first."""
+    """Send the activity log as CSV, oldest first."""
     with site().store.read() as c:
         rows = audit_events(c, site().id, _ALL_EVENTS)
     head = ("time", "by", "event", "person", "problem", "text")
@@ -112,18 +113,19 @@ def events_table() -> Response:
 
 
 def table_of(name: str, head: Iterable[str], rows: Iterable[Iterable[object]]) -> Response:
-    """Send a table as a file."""
+    """Send rows as a CSV file."""
     table = StringIO()
     writer = csv.writer(table)
     writer.writerow(head)
-    writer.writerows(rows)
+    for row in rows:
+        writer.writerow(no_formula(cell) if isinstance(cell, str) else cell for cell in row)
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return Response(table.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
 
 
 @dashboard.get("/lasting")
 def lasting() -> Response:
-    """Show all that cannot be undone and can be done now."""
+    """Show the irreversible actions available now."""
     with site().store.read() as c:
         facts = _facts(c, site())
         people = [
@@ -150,7 +152,7 @@ def lasting() -> Response:
 
 @dashboard.route(f"/<any({', '.join(map(repr, _ACTS))}):what>", methods=["GET", "POST"])
 def change(what: str) -> AnyResponse:
-    """Give the study another state, or delete or reveal rankings; ask on its page before."""
+    """Change the study's state, or delete or reveal rankings, after confirmation."""
     states, word, after = _ACTS[what]
     with site().store.read() as c:
         is_asked = what != "open" or studies.status_of(c, site().id).state in _OPENED
@@ -180,19 +182,19 @@ def change(what: str) -> AnyResponse:
 
 @dashboard.post("/leave")
 def leave() -> Response:
-    """Log this browser out."""
+    """Log the organizer out."""
     answer = make_response(message("left", organizer=None))
     log_out(answer)
     return answer
 
 
 def started_rankings(c: Session, served: Site) -> int:
-    """Count the rankings that were started, practice included."""
+    """Count started rankings, including practice."""
     return sum(count.started for count in counts_by_status(c, served.id, served.plan).values())
 
 
 def judges_page(c: Session, served: Site) -> dict[str, Any]:
-    """Give the judges whom an address asks for, and what the pages before and after begin with."""
+    """Query one page of judges, with the cursors of the previous and next pages."""
     asked = request.args
     place = _PLACE.fullmatch(asked.get("after") or asked.get("before", ""))
     span = Span(
@@ -221,7 +223,7 @@ def judges_page(c: Session, served: Site) -> dict[str, Any]:
 
 
 def _row(served: Site, one: JudgeStanding) -> dict[str, Any]:
-    """Give what a table of people has of a judge."""
+    """A judge's row in the table of people."""
     return {
         "person": one.judge,
         "done": one.submitted,
@@ -238,7 +240,7 @@ def _question(what: str) -> dict[str, Any]:
 
 
 def _facts(c: Session, served: Site) -> dict[str, Any]:
-    """Count how far everybody is, and find what is asked before the study's state changes."""
+    """Count progress, and collect the questions asked before a change of state."""
     status = studies.status_of(c, served.id)
     plan = served.plan
     counts = counts_by_status(c, served.id, plan)
@@ -264,7 +266,7 @@ def _facts(c: Session, served: Site) -> dict[str, Any]:
 
 
 def _overview(c: Session, served: Site) -> dict[str, Any]:
-    """Give what the first page shows: how far everybody is, and never what was ranked."""
+    """Values of the overview template: progress, never rankings."""
     page = _facts(c, served)
     counts: Mapping[JudgeStatus, StatusCount] = page["counts"]
     page |= judges_page(c, served)
@@ -294,12 +296,12 @@ def _overview(c: Session, served: Site) -> dict[str, Any]:
         "lost": served.store.lost,
         "alerts": alerts,
         "backup": backup,
-        # What could not be logged either, as where the disk is full.
+        # Events that could not be logged, for example on a full disk.
         "backup_failure": backup.failure or served.troubles.get("backup", ""),
         "affected": [effect_warning(effect).message for effect in served.effects(c)],
         "warnings": [
             one.message.removeprefix(f"{served.path.parent}/")
-            # Nothing can be replaced in a closed study.
+            # A closed study takes no decisions about words.
             for one in (served.live_warnings() if page["state"] != "closed" else ())
         ],
         "unreadable": served.unreadable(),
@@ -312,7 +314,7 @@ def _overview(c: Session, served: Site) -> dict[str, Any]:
 
 
 def _todo(page: dict[str, Any]) -> list[str]:
-    """Name the rules of `todo.html` that hold, worst first."""
+    """Names of the `todo.html` rules that apply, worst first."""
     state, counts = page["state"], page["counts"]
     is_trial, is_closed = state == "trial", state == "closed"
     late = page["backup_failure"] or page["backup"].is_late
@@ -333,7 +335,7 @@ def _todo(page: dict[str, Any]) -> list[str]:
 
 
 def _machines(served: Site) -> Iterable[dict[str, Any]]:
-    """Say what each machine judge did in its last run, and never how it ranked."""
+    """Summarize each machine judge's last run, without its rankings."""
     for machine in served.spec.machines:
         try:
             runs = read_runs(served.path, served.id, machine.id)
@@ -346,7 +348,7 @@ def _machines(served: Site) -> Iterable[dict[str, Any]]:
 def _counted(
     c: Session, served: Site, *, is_large: bool
 ) -> tuple[dict[tuple[str, int, bool], TaskCount], Answers]:
-    """Count tasks, of a large study, and answers; of a large study those of a moment ago."""
+    """Count tasks and answers; for large studies, cache the counts for a moment."""
     if not is_large:
         return {}, share_of_answers(c, served.id)
     known = served.counted.get(served.plan)
@@ -362,7 +364,7 @@ def _tasks(
     judges: list[PersonRow],
     counts: Mapping[tuple[str, int, bool], TaskCount],
 ) -> list[dict[str, Any]]:
-    """The table of tasks and judges; a cell holds the first time and, if dealt, the second."""
+    """Table of tasks by judges; each cell has the task and its repeat, if assigned."""
     plan = served.plan
     dealt: defaultdict[tuple[str, int, bool, int], list[tuple[int, str]]] = defaultdict(list)
     for judge in progress_of(c, judges, plan):

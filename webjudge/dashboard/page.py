@@ -1,4 +1,4 @@
-"""What all pages of the dashboard share."""
+"""Shared helpers of the dashboard's pages."""
 
 from __future__ import annotations
 
@@ -35,32 +35,32 @@ def dashboard_page(template: str, **values: Any) -> str:  # noqa: ANN401  what a
 
 
 def question(what: str, word: str = "", **facts: Any) -> dict[str, Any]:  # noqa: ANN401
-    """What `confirm.html` asks before something is done; a word has to be typed for what lasts."""
+    """A question for `confirm.html`; irreversible actions require a typed word."""
     return {"what": what, "word": word, "action": request.path, **facts}
 
 
 def ask(*questions: dict[str, Any]) -> Response:
-    """Show questions, each with what it means and the button that does it; again if refused."""
+    """Render confirmation questions with their consequences and buttons."""
     refused = request.method == "POST"
     page = dashboard_page("confirm.html", questions=questions, refused=refused)
     return make_response(page, 422 if refused else 200)
 
 
 def is_sure(word: str = "") -> bool:
-    """Whether a question was confirmed on its page."""
+    """Whether the form confirms a question."""
     if word:
         return request.form.get("word", "").strip().casefold() == word.casefold()
     return request.form.get("sure") == "yes"
 
 
 def require_sure(asked: dict[str, Any]) -> None:
-    """Answer with a question, unless it was confirmed on its page."""
+    """Abort with the confirmation page unless the form confirms it."""
     if not is_sure(asked["word"]):
         abort(ask(asked))
 
 
 def require_reviewed() -> None:
-    """Ask before judges get links, where solutions are not reviewed and no judge has ranked."""
+    """Ask before judges get links to unreviewed solutions that nobody has ranked."""
     with site().store.read() as c:
         left = count_unreviewed(c, site().id, site().solutions)
     if left:
@@ -70,24 +70,24 @@ def require_reviewed() -> None:
 
 
 def message(name: str, **values: Any) -> str:  # noqa: ANN401  what a template shows
-    """Render a message of `message.html`."""
+    """Render a message from `message.html`."""
     return dashboard_page("message.html", name=name, **values)
 
 
 def note_done(what: str, **values: Any) -> None:  # noqa: ANN401  what its text names
-    """Leave what was done for the next page, where `said.html` puts it in words."""
+    """Flash an action for the next page; `said.html` has the wording."""
     done: Any = {"what": what, **values}
     flash(done)
 
 
 def back(what: str, endpoint: str = "dashboard.overview", **values: str) -> AnyResponse:
-    """Lead back to a page, which says what was done."""
+    """Redirect to a page that shows what was done."""
     note_done(what)
     return redirect(url_for(endpoint, **dict[str, Any](values)), code=303)
 
 
 def problem_titles() -> dict[str, str]:
-    """Name the problems, in the order of the study file."""
+    """Titles of the problems, in the order of the study file."""
     return {
         problem.id: f"{problem.id}: {problem.title}" if problem.title else problem.id
         for problem in site().spec.problems

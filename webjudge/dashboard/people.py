@@ -1,4 +1,4 @@
-"""The dashboard's pages for judges and subjects: how far they are, their links and letters."""
+"""The dashboard's pages for judges and subjects: progress, links, and letters."""
 
 from __future__ import annotations
 
@@ -65,6 +65,8 @@ pages = Blueprint("people", __name__)
 
 MOST_YEARS, LONGEST_NAME = 150, 200
 _MOST_FLAGGED = 1000
+# Actions that need confirmation by `confirm.html`.
+_ASKED = ("revoke", "erase")
 _PAGES: dict[Role, str] = {"judge": "/judges/invitations", "subject": "/solving"}
 _NOT_SERVED = (
     "The session is closed, and solutions and subjects are written. But judges cannot be shown "
@@ -87,7 +89,7 @@ Years = Annotated[float, Field(ge=0, le=MOST_YEARS, allow_inf_nan=False)]
 
 
 class _NewPerson(BaseModel):
-    """Whom the form names."""
+    """The form for a new person."""
 
     id: str
     name: Name = ""
@@ -95,7 +97,7 @@ class _NewPerson(BaseModel):
 
 
 def page(role: Role) -> str:
-    """Show how far everybody of a role is, with their links and letters."""
+    """Show the progress, links, and letters of a role's people."""
     served = site()
     facts: dict[str, Any] = {"role": role}
     with served.store.read() as c:
@@ -111,13 +113,13 @@ def page(role: Role) -> str:
 
 
 def _cares(c: Session, served: Site) -> dict[str, Care]:
-    """Describe how judges went about what they submitted; pages show no part of the order."""
+    """Describe how judges worked, without showing any part of a ranking."""
     found = {name: served.group(name) for name in served.solutions.by_problem}
     return {care.judge: care for care in care_of(submitted_rankings(c, served.id), found)}
 
 
 def _session(c: Session, served: Site) -> dict[str, Any]:
-    """Give what the page of those who solve has besides."""
+    """Additional values of the subjects' page."""
     if served.spec.solving is None:
         abort(404)
     rows = [_subject_row(c, served, one) for one in people_of(c, served.id, "subject")]
@@ -132,14 +134,14 @@ def _session(c: Session, served: Site) -> dict[str, Any]:
 
 
 def _without_statement(served: Site) -> list[str]:
-    """Name the problems that people could not read if the session opened now."""
+    """Ids of the problems without a statement."""
     practice = served.spec.solving.practice if served.spec.solving else ""
     problems = dict.fromkeys([one.id for one in served.spec.problems] + [practice])
     return [one for one in problems if one and one not in served.solutions.statements]
 
 
 def _subject_row(c: Session, served: Site, one: PersonRow) -> dict[str, Any]:
-    """Give what a table of people has of a subject."""
+    """A subject's row in the table of people."""
     tasks = [task for task in tasks_of(c, one.key) if not task.practice]
     skipped = sum(task.ended == "skip" for task in tasks)
     ended = sum(task.ended is not None for task in tasks)
@@ -168,13 +170,13 @@ def _subject_row(c: Session, served: Site, one: PersonRow) -> dict[str, Any]:
 
 @pages.route("/solving/<any(open, close):what>", methods=["GET", "POST"])
 def session(what: str) -> AnyResponse:
-    """Open the solving session, or close it and serve what came of it; ask on its page before."""
+    """Open the solving session, or close it and serve its solutions, after confirmation."""
     served = site()
     with served.store.read() as c:
         facts = _session(c, served)
     left = ("active", "unopened", "unlinked")
     facts["left"] = [one["person"] for one in facts["people"] if one["status"] in left]
-    facts["begun"] = sum(one["seconds"] > 0 for one in facts["people"])
+    facts["tried"] = sum(one["seconds"] > 0 for one in facts["people"])
     asked = question(f"session-{what}", **facts)
     if request.method == "GET":
         return ask(asked)
@@ -187,7 +189,7 @@ def session(what: str) -> AnyResponse:
             raise QuemError([_NOT_SERVED, *error.mistakes]) from None
         return back("session-closed", "dashboard.people.page", role="subject")
     with served.store.write() as c:
-        # What was written to try the pages.
+        # Drafts from test mode.
         gone = discard_solving_trial(c, served.id, acting())
         set_solving(c, served.id, "open", acting())
     UploadFolder(served.path).remove({(one.sha256, one.ending) for one in gone})
@@ -195,12 +197,12 @@ def session(what: str) -> AnyResponse:
 
 
 def new(role: Role) -> str:
-    """Ask for the person who is to be added."""
+    """Show the form for a new person."""
     return _form(role, {}, {})
 
 
 def add(role: Role) -> str | tuple[str, int]:
-    """Add a person midway, and show the link."""
+    """Add a person to a running study, and show their link."""
     form = {name: request.form.get(name, "").strip() for name in _NewPerson.model_fields}
     mistakes: dict[str, str] = {}
     try:
@@ -228,7 +230,7 @@ def _form(role: Role, form: dict[str, str], mistakes: dict[str, str]) -> str:
 
 
 def remind(role: Role) -> str:
-    """Show a reminder to each person of a role who has not finished."""
+    """Show reminders for all of a role who have not finished."""
     start = request.args.get("after", 0, type=int)
     with site().store.read() as c:
         waiting = [
@@ -242,7 +244,7 @@ def remind(role: Role) -> str:
 
 
 def make_links(role: Role) -> str | Response:
-    """Make links for all who never had one; very many come as a table to be kept."""
+    """Create links for all without one; long lists are sent as CSV."""
     if role == "judge":
         require_reviewed()
     with site().store.write() as c:
@@ -271,14 +273,14 @@ for _role, _path in _PATHS.items():
 
 @pages.route("/people/<int:key>/<any(link, revoke, erase):what>", methods=["GET", "POST"])
 def change(key: int, what: str) -> str | AnyResponse:
-    """Make or revoke a person's link, or erase their data and words; ask on its page before."""
+    """Create or revoke a person's link, or erase their data, after confirmation."""
     one = _person(key)
     asked = question(what, one.id if what == "erase" else "", person=one)
     if request.method == "GET":
         return ask(asked)
-    if what != "link" or one.linked_at:
+    if what in _ASKED or (what == "link" and one.linked_at):
         require_sure(asked)
-    elif one.role == "judge":
+    elif what == "link" and one.role == "judge":
         require_reviewed()
     with site().store.write() as c:
         if what == "link":
@@ -292,15 +294,14 @@ def change(key: int, what: str) -> str | AnyResponse:
     if what == "erase":
         UploadFolder(site().path).remove(files)
         live_report(site()).latest = None
-    said = {"revoke": "revoked", "erase": "erased"}[what]
     if one.role == "judge":
-        return back(said)
-    return back(said, "dashboard.people.page", role=one.role)
+        return back(what)
+    return back(what, "dashboard.people.page", role=one.role)
 
 
 @pages.get("/people/erase")
 def choose() -> AnyResponse:
-    """Lead to the question whether the data of the person who was chosen are to be erased."""
+    """Redirect to the confirmation of erasing the chosen person's data."""
     key = request.args.get("key", -1, type=int)
     return redirect(url_for("dashboard.people.change", key=key, what="erase"))
 
@@ -317,7 +318,7 @@ def _person(key: int) -> PersonRow:
 
 @pages.get("/people/<int:key>/<any(invitation, reminder):kind>")
 def write(key: int, kind: LetterKind) -> str:
-    """Show a reminder to one person, or an invitation without its link, which is stored hashed."""
+    """Show one person's reminder or invitation; without the link, stored only as a hash."""
     person = _person(key)
     with site().store.read() as c:
         known = standings(c, site(), person.role, key)
@@ -326,20 +327,20 @@ def write(key: int, kind: LetterKind) -> str:
 
 
 def _shown_once(role: Role, links: list[tuple[PersonRow, str]], *, replaced: bool = False) -> str:
-    """The one page that shows new links: the answer to the request that made them."""
+    """Render new links; only the response that creates them shows them."""
     rows = list(_invitations(role, links))
     facts = {"rows": rows, "kind": "invitation", "replaced": replaced, "role": role}
     return dashboard_page("messages.html", is_new=True, **facts, **links_begin())
 
 
 def links_begin() -> dict[str, str]:
-    """What links begin with, and from where they work; maybe not the address of this page."""
+    """Base URL of links and its reach; may differ from this page's address."""
     base = str(current_app.config.get("QUEM_URL") or request.host_url.rstrip("/"))
     return {"base": base, "reach": reach_of(base)}
 
 
 def _invitations(role: Role, links: Sequence[tuple[PersonRow, str]]) -> Iterator[dict[str, Any]]:
-    """Write the invitations with new links."""
+    """Compose invitations with new links."""
     base = links_begin()["base"]
     for one, token in links:
         address = base + url_for("access.enter", path=PATHS[role], token=token)
@@ -351,7 +352,7 @@ def _new(one: PersonRow) -> Standing:
 
 
 def _message(kind: LetterKind, one: Standing, address: str = "") -> dict[str, Any]:
-    """Write a message to a person, in the language that the study file names."""
+    """Compose a message in the person's language."""
     written = write_to(site(), one, kind, g.organizer.name, link=address)
     mail = f"mailto:?subject={quote(written.subject)}&body={quote(written.text)}"
     return {

@@ -1,4 +1,4 @@
-"""The report and what judges wrote: hidden until the study is closed or revealed."""
+"""Report and comments, hidden until the study is closed or revealed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 pages = Blueprint("results", __name__)
 
-LONGEST_SECONDS = 600.0  # for an analysis
+LONGEST_SECONDS = 600.0  # limit of one analysis
 _WAIT_SECONDS = 4
 _AGAIN_SECONDS = "2"
 _USERS_MISTAKE = 1
@@ -57,7 +57,7 @@ _TYPES = {
 }
 _TABLES = (".csv", ".json")
 _REPORT = "report.html"
-# The report is one file with its styles inside.
+# The report inlines its styles.
 _STYLED = {"style_src": "'self' 'unsafe-inline'", "img_src": "'self' data:"}
 _STYLE = re.compile(r"<style>(.*?)</style>", re.DOTALL)
 _MAIN = re.compile(r"<main[^>]*>(.*)</main>", re.DOTALL)
@@ -66,18 +66,18 @@ _log = logging.getLogger("webjudge")
 
 @dataclass(frozen=True)
 class Made:
-    """What a run of the analysis gave."""
+    """Outcome of an analysis."""
 
-    of: tuple[Stamp, float]  # what was submitted, and when the study file was changed
-    # By name; empty where the analysis refused.
+    of: tuple[Stamp, float]  # submissions, and modification time of the study file
+    # By name; empty if the analysis failed.
     files: Mapping[str, bytes] = field(default_factory=dict)
     mistakes: tuple[str, ...] = ()
-    failure: str = ""  # "bug" or "slow" where there is neither a file nor a mistake
+    failure: str = ""  # "bug" or "slow" without files and mistakes
     at: dt.datetime = field(default_factory=now)
 
     @property
     def body(self) -> Markup:
-        """The report, with its styles, as a part of another page that is closed off from it."""
+        """The report with its styles, to embed in an isolated part of a page."""
         page = self.files[_REPORT].decode()
         style, main = _STYLE.search(page), _MAIN.search(page)
         rules = re.sub(r":root|\bbody\b(?= \{)", ":host", style[1]) if style else ""
@@ -86,7 +86,7 @@ class Made:
 
 
 class LiveReport:
-    """The report of a site's study, kept until other rankings are submitted."""
+    """The study's report, cached until rankings change."""
 
     def __init__(self, served: Site) -> None:
         self._site = served
@@ -95,9 +95,9 @@ class LiveReport:
         self.latest: Made | None = None
 
     def get(self, seconds: float) -> Made | None:
-        """Give the report of what is submitted now, or None where it takes longer to make.
+        """The current report, or None while it is being generated.
 
-        Any number of requests at the same time run the analysis once.
+        Concurrent requests share one run.
         """
         wanted = self._wanted()
         with self._lock:
@@ -113,9 +113,9 @@ class LiveReport:
             return None
 
     def last(self) -> Made | None:
-        """Give what was made last, unless judges or the state of the study are others by now.
+        """The last outcome, unless the judges or the state of the study have changed.
 
-        New rankings make no difference: what a page offers can be downloaded as it was.
+        New rankings do not invalidate it: files of a page shown before can still be downloaded.
         """
         (wanted, _), made = self._wanted(), self.latest
         is_same = made and (made.of[0].judges, made.of[0].state) == (wanted.judges, wanted.state)
@@ -135,7 +135,7 @@ class LiveReport:
         except subprocess.TimeoutExpired:
             made = Made(wanted, failure="slow")
         except Exception as error:  # noqa: BLE001  who waits for this thread has to be told
-            # Only its name: texts of errors may hold the database's URL.
+            # Only its name: error messages may contain the database's URL.
             _log.error("report: %s", type(error).__name__)
             made = Made(wanted, failure="bug")
         with self._lock:
@@ -144,20 +144,20 @@ class LiveReport:
 
 
 def live_report(served: Site) -> LiveReport:
-    """Give the live report of the app that is running."""
+    """The live report of the current app."""
     report: LiveReport = current_app.extensions.setdefault("quem-report", LiveReport(served))
     return report
 
 
 def _analysed(served: Site, wanted: tuple[Stamp, float]) -> Made:
-    """Run `quem analyze` in a separate process: this one stays small."""
+    """Run `quem analyze` in a subprocess, to keep this one small."""
     with tempfile.TemporaryDirectory(prefix="quem-report-") as temporary:
         folder = Path(temporary) / "report"
-        # -P: a file of the study that is named as a library is no library.
+        # -P: files in the study folder must not shadow libraries.
         quem = [sys.executable, "-P", "-m", "quem"]
         ended = subprocess.run(  # noqa: S603  our own program
             [*quem, "analyze", str(served.path), "--no-code", "--out", str(folder)],
-            # The database's URL may hold a password, and everybody can read arguments.
+            # The database's URL may contain a password, and arguments are visible to all users.
             env={**os.environ, DATABASE_VARIABLE: served.store.place.url, "PYTHONUTF8": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -185,17 +185,17 @@ def _only_what_may_be_seen() -> tuple[str, int] | None:
 
 @pages.get("/report/")
 def report() -> Response:
-    """Show the report, remade if something was submitted since; or that it is being made."""
+    """Show the current report, or that it is being generated."""
     answer = make_response()
     answer.set_data(dashboard_page("report.html", **report_page(answer)))
     return answer
 
 
 def report_page(answer: Response) -> dict[str, Any]:
-    """Give what the report's part of a page shows, and set the headers that it needs."""
+    """Render the report's frame, and set its headers."""
     made = live_report(site()).get(_WAIT_SECONDS)
     if made is None:
-        # Asks again by itself, also without scripts.
+        # Refreshes without scripts.
         answer.headers["Refresh"] = _AGAIN_SECONDS
     answer.headers["Content-Security-Policy"] = policy(**_STYLED)
     files = sorted((made.files if made else {}).items(), key=lambda file: _kind(file[0]))
@@ -213,14 +213,14 @@ def _kind(name: str) -> tuple[int, str, str]:
 
 @pages.post("/report/again")
 def report_again() -> AnyResponse:
-    """Run the analysis once more, whether or not something changed."""
+    """Regenerate the report even if nothing has changed."""
     live_report(site()).latest = None
     return redirect(url_for("dashboard.results.report"), code=303)
 
 
 @pages.get("/report/<name>")
 def report_file(name: str) -> AnyResponse:
-    """Send a file that the analysis made; no path is ever made of its name."""
+    """Send a report file by its name, which is never used as a path."""
     live = live_report(site())
     latest = live.last() or live.get(_WAIT_SECONDS)
     if latest is None or not latest.files:
@@ -239,7 +239,7 @@ def report_file(name: str) -> AnyResponse:
 
 @pages.get("/words")
 def words() -> str:
-    """Show what judges wrote, task by task, and at the end."""
+    """Show judges' comments by task, then those on the study."""
     with site().store.read() as c:
         rankings = submitted_rankings(c, site().id)
         judges = people_of(c, site().id, "judge")
@@ -265,9 +265,9 @@ def words() -> str:
 
 
 def _remarks(state: State) -> dict[str, list[tuple[str, str]]]:
-    """What a judge said besides the order, by solver; "" has what is about the whole task.
+    """A judge's remarks by solver; "" has those on the whole task.
 
-    Each remark is a pair of what was asked or marked, and what was answered; either may be empty.
+    Each remark is a pair of question or mark, and answer; either may be empty.
     """
     said: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     for solver, reason in state.cannot.items():
@@ -287,7 +287,7 @@ def _remarks(state: State) -> dict[str, list[tuple[str, str]]]:
 
 
 def _answered(question: str, answer: str) -> tuple[str, str]:
-    """Give a question as judges read it, or its id where it was removed, and the answer."""
+    """A question (its id if it was removed) and the answer as judges saw them."""
     asked = next((one for one in site().spec.questions if one.id == question), None)
     if asked is None:
         return question, answer

@@ -48,7 +48,7 @@ pages = Blueprint("review", __name__, url_prefix="/solutions")
 
 _MOST_LISTED = 100
 _MOST_SENTENCES = 3
-# What names the files of these pages, where a judge's ballot has an id.
+# Scope of file tokens on these pages, in place of a ballot's id.
 _GID = "review"
 _LONGEST = 200
 _DECIDED = ("redact", "accept", "undo")
@@ -64,7 +64,7 @@ _one = Lock()
 
 @pages.get("")
 def solutions() -> str:
-    """Say how far the review is, and list words and solutions, a hundred on a page."""
+    """Show the review's progress, words, and solutions, 100 per page."""
     found = Review(site())
     n_pages = max(-(-len(found.solutions) // _MOST_LISTED), 1)
     page = min(max(request.args.get("page", 1, type=int), 1), n_pages)
@@ -90,7 +90,7 @@ def solutions() -> str:
 
 @pages.get("/word")
 def word() -> str:
-    """Ask about one word in all solutions."""
+    """Ask for a decision about a word in all solutions."""
     found = Review(site())
     one = found.word(request.args.get("words", "")) or abort(404)
     places = [(solution, sentence(solution, one.words)) for solution in one.open]
@@ -113,7 +113,7 @@ def word() -> str:
 
 @pages.get("/<token>")
 def solution(token: str) -> str:
-    """Show a solution as judges will see it, with what was found in it."""
+    """Show a solution as judges see it, with its findings."""
     found = Review(site())
     current = found.find(token) or abort(404)
     shown = _solution(current)
@@ -145,7 +145,7 @@ def solution(token: str) -> str:
 @pages.get("/<token>/file/<name>")
 @pages.get("/<token>/file/<name>/<int:page>")
 def file(token: str, name: str, page: int | None = None) -> Response:
-    """Send a picture of a solution, or a page of a PDF."""
+    """Send an image of a solution, or a PDF page."""
     current = _solution(Review(site()).find(token) or abort(404))
     files = ((f"file-{n}", file) for n, file in enumerate(current.files, 1))
     return send_one(site(), _GID, files, name, page)
@@ -153,7 +153,7 @@ def file(token: str, name: str, page: int | None = None) -> Response:
 
 @pages.post("/<token>/reviewed")
 def mark_reviewed(token: str) -> AnyResponse:
-    """Note that an organizer looked through a solution, and lead to the next one."""
+    """Mark a solution as reviewed, and redirect to the next one."""
     found = Review(site())
     current = found.find(token) or abort(404)
     if current.open:
@@ -174,7 +174,7 @@ def mark_reviewed(token: str) -> AnyResponse:
 
 @pages.post("/decide")
 def decide() -> AnyResponse:
-    """Replace or keep words, or take such a decision back."""
+    """Redact or accept words, or undo a decision."""
     what, forms = request.form.get("decision", ""), _forms(request.form.getlist("words"))
     if what not in _DECIDED:
         abort(400)
@@ -215,7 +215,7 @@ def decide() -> AnyResponse:
 
 
 def _forms(words: Sequence[str]) -> list[str]:
-    """Refuse what has no letter and no digit, or is too long."""
+    """The submitted words; each needs a letter or digit and has a maximum length."""
     forms = [one.strip() for one in words]
     for one in forms:
         if len(one) > _LONGEST or not one.isprintable() or not any(map(str.isalnum, one)):
@@ -225,7 +225,7 @@ def _forms(words: Sequence[str]) -> list[str]:
 
 @pages.post("/same")
 def answer() -> AnyResponse:
-    """Say whether a solution that changed after it was judged is the same."""
+    """Record whether a solution changed after judging counts as the same."""
     current = Review(site()).find(request.form.get("solution", "")) or abort(404)
     what = request.form.get("answer", "")
     if what not in _ANSWERS:
@@ -250,7 +250,7 @@ def _is_of(one: Reviewed, forms: Sequence[str]) -> bool:
 
 
 def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
-    """Refuse to change what judges see in a closed study; ask first where judges have seen it."""
+    """Refuse redactions in a closed study; ask first if judges have seen the solution."""
     with site().store.read() as c:
         state = status_of(c, site().id).state
         seen = shown_digests(c, site().id)
@@ -264,7 +264,7 @@ def _require_redactable(places: Sequence[tuple[str, str]]) -> None:
 
 
 def _is_shown(one: ReviewedSolution) -> bool:
-    """Whether judges have been shown a solution, and rankings of it count."""
+    """Whether a solution was shown to judges whose rankings count."""
     with site().store.read() as c:
         if status_of(c, site().id).state == "trial":
             return False
@@ -281,7 +281,7 @@ def _solution(one: ReviewedSolution) -> Solution:
 
 
 def _start(found: Review, *, after: str = "") -> str:
-    """Lead to what is to be done next: the first open word, then the first solution."""
+    """Redirect to the first open word, then to the first unreviewed solution."""
     waiting = [word.words for word in found.open]
     at = waiting.index(after) + 1 if after in waiting else 0
     if waiting[at:]:
@@ -294,7 +294,7 @@ def _address(one: ReviewedSolution) -> str:
 
 
 def _return_address(forms: Sequence[str], token: str) -> str:
-    """Lead on from a decision."""
+    """Address of the page after a decision."""
     if request.form.get("from") == "list":
         return url_for("dashboard.review.solutions")
     found = Review(site())

@@ -1,4 +1,4 @@
-"""The dashboard's page on which a study is completed: who made what, who asks, and who judges."""
+"""The setup page: solvers, organizer, and judges."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 pages = Blueprint("setup", __name__, url_prefix="/setup")
 
-# Fields of the form, and where the study file has them.
+# Form fields and their keys in the study file.
 _PLACES: dict[str, tuple[str, ...]] = {
     "title": ("title",),
     "name": ("organizer", "name"),
@@ -43,19 +43,19 @@ _PLACES: dict[str, tuple[str, ...]] = {
 }
 _POPULATION = ("fewest", "most")
 _YEARS = re.compile(r"\d{1,3}(\.\d{1,6})?", re.ASCII)
-_MOST_KEPT = 60  # what a cookie can hold
+_MOST_KEPT = 60  # limit of a cookie
 _SHOWN = TypeAdapter(dict[str, str])
 
 
 @pages.get("")
 def steps() -> str:
-    """Show what a study needs, what of it is lacking, and what was just saved."""
+    """Show required settings, missing ones, and what was just saved."""
     return _page()
 
 
 @pages.post("")
 def save() -> AnyResponse | tuple[str, int] | str:
-    """Save what was changed in the form; add judges, one name a line; open the study on request."""
+    """Save changed fields, add judges (one name per line), and open the study on request."""
     now = _fields()
     fields, doubts = _entered(now)
     wrong = _wrong(fields)
@@ -92,7 +92,7 @@ def save() -> AnyResponse | tuple[str, int] | str:
 
 
 def _may_open(*asked: str) -> bool:
-    """Whether nothing but what is asked for is lacking, and no test ranking is to be decided."""
+    """Whether only fields of the form are missing, and no test rankings need a decision."""
     with site().store.read() as c:
         is_new = status_of(c, site().id).state == "trial" and not started_rankings(c, site())
         lacking = site().lacking(c).keys() - {*asked}
@@ -100,10 +100,10 @@ def _may_open(*asked: str) -> bool:
 
 
 def _entered(now: dict[str, str]) -> tuple[dict[str, str], list[dict[str, str]]]:
-    """Give each field as it is to be, and what has to be asked before.
+    """The new value of each field, and the questions to confirm first.
 
-    A field counts as changed where it differs from what its page showed, so that a second tab, or
-    an editor, loses nothing that it saved in between.
+    A field has changed if it differs from the value that its page showed, so that a second tab or
+    an editor does not lose what it saved in between.
     """
     entered = {name: text.strip() for name, text in request.form.items()}
     try:
@@ -157,13 +157,13 @@ def _page(**values: Any) -> str:  # noqa: ANN401  what was entered, and what is 
 
 
 def _solvers() -> list[Subject | System]:
-    """The people and systems of a study of experience, in the order of the study file."""
+    """Subjects and systems of an experience study, in the order of the study file."""
     spec = site().spec
     return [*spec.subjects, *spec.systems] if isinstance(spec, ExperienceSpec) else []
 
 
 def _fields() -> dict[str, str]:
-    """What the study says in each field of the form."""
+    """Current values of the form."""
     spec = site().spec
     fields = {name: str(getattr(spec.organizer, name, "")) for name in _PLACES}
     fields |= {"title": spec.title, "deadline": spec.deadline.isoformat() if spec.deadline else ""}
@@ -181,7 +181,7 @@ def _fields() -> dict[str, str]:
 
 
 def _wrong(fields: Mapping[str, str]) -> dict[str, str]:
-    """Name what is wrong with years, by field."""
+    """Errors in the experience fields, by field."""
     wrong: dict[str, str] = {}
     for solver in _solvers():
         name, shown = f"years-{solver.id}", ""
@@ -203,7 +203,7 @@ def _wrong(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def _years(text: str) -> float | None:
-    """Read years of experience; None where they are not a number, or too many."""
+    """Parse years of experience; None if not a number or out of range."""
     text = text.replace(",", ".")
     return float(text) if _YEARS.fullmatch(text) and float(text) <= MOST_YEARS else None
 
@@ -217,7 +217,7 @@ def _population_changes(fields: Mapping[str, str], now: Mapping[str, str]) -> li
 
 
 def _solver_changes(fields: Mapping[str, str]) -> list[Change]:
-    """Rename solvers, change years, and move who is of the other kind to the other list."""
+    """Edits that rename solvers, change years, or move a solver between subjects and systems."""
     if not _solvers():
         return []
     spec = site().spec
@@ -247,7 +247,7 @@ def _solver_changes(fields: Mapping[str, str]) -> list[Change]:
 
 
 def _new_judges(entered: str) -> tuple[dict[str, str], ...]:
-    """Give the entries of named people who are not judges yet."""
+    """Entries of the named people who are not judges yet."""
     names = dict.fromkeys(" ".join(line.split()) for line in entered.splitlines() if line.strip())
     if long := [name for name in names if len(name) > LONGEST_NAME or not name.isprintable()]:
         message = f"“{long[0][:40]}…” is longer than {LONGEST_NAME} characters. One name a line."
@@ -256,7 +256,7 @@ def _new_judges(entered: str) -> tuple[dict[str, str], ...]:
         judges = people_of(c, site().id, "judge")
     known = {judge.id.casefold() for judge in judges}
     known |= {judge.id.casefold() for judge in site().spec.judges}
-    # A tab may send again what another has saved.
+    # Another tab may have saved the same names.
     there = {judge.name for judge in judges if judge.erased_at is None}
     ids = (f"J{n}" for n in range(1, 10_000) if f"j{n}" not in known)
     new = [name for name in names if name not in there]

@@ -1,4 +1,4 @@
-// What buttons, keys, and menus do.
+// Actions of buttons, keys, and menus.
 
 import { isTogether } from "./comparing.js";
 import { $ } from "./dom.js";
@@ -28,7 +28,7 @@ const MOVES = {
 };
 const OTHERS = { place: compare, with: chooseOther, tray: unrank, cannot: cannotJudge, comment };
 
-/** Do what a menu or a key says with a solution. */
+/** Perform a menu's or key's action on a solution. */
 export function act(page, name, label, way, value) {
   if (!label || !page.canRank || page.isComparing) return;
   if (name === "grade") grade(page, label, value, way);
@@ -52,7 +52,7 @@ async function chooseOther(page, label) {
   if (other) compareTwo(page, label, other);
 }
 
-/** What buttons do, by their `data-do`. */
+/** Actions of buttons, by their `data-do`. */
 export const DOING = {
   undo: (page) => step(page, "undo"),
   redo: (page) => step(page, "redo"),
@@ -100,7 +100,7 @@ export const DOING = {
   },
 };
 
-/** Go to what is left to do, or to the review; from there, submit. */
+/** Go to the next open step or the review; in the review, submit. */
 function submit(page) {
   const { tray: { length: n, 0: label } } = page.state;
   if (page.undecided) decide(page, page.undecided);
@@ -117,7 +117,7 @@ function submit(page) {
   else send(page, { asks: true });
 }
 
-/** Submit; ask first where all are tied, and where the button is the one that led to the review. */
+/** Submit; ask first if all are tied, or if the same button has just opened the review. */
 async function send(page, { asks = false } = {}) {
   const { ranked: [group, ...others], tray } = page.state;
   if (page.undecided || tray.length) {
@@ -145,7 +145,7 @@ export function menu(page, label) {
   openMenu(page, label, (row && $(more, row)) || $(`#main ${more}`) || $(`#ladder ${more}`), act);
 }
 
-// What else is pressed, by the attribute that says what.
+// Other clicks, by the attribute that names the action.
 const PRESSED = {
   do: (page, name) => DOING[name](page),
   open: (page, label) => open(page, label),
@@ -156,7 +156,7 @@ const PRESSED = {
     page.set({ shown: label });
     page.clock.show([label]);
   },
-  /** How sure the judge is of a place: said in the message after it was found, or in the review. */
+  /** Confidence in a placement, chosen in the message after it or in the review. */
   sure(page, level, { dataset: { label } }) {
     hideToast();
     if (page.isRanked(label)) mark(page, "sure", label, level);
@@ -174,7 +174,7 @@ const PRESSED = {
   },
 };
 
-/** The second press of a double click is no answer to the next question; fingers tap once. */
+/** Ignore the second click of a double click, which would answer the next question. */
 const isMeant = ({ detail, pointerType }) => detail < 2 || pointerType !== "mouse";
 
 const PRESSABLE = Object.keys(PRESSED).map((name) => `[data-${name}]`).join();

@@ -1,16 +1,16 @@
-// Working time: counts only while the page is visible and was used within the last minute.
-// So does the time for which each solution is in view.
+// Working time: counts while the page is visible and was used within the last minute.
+// The same holds for each solution's viewing time.
 
 import { send } from "./network.js";
 
 const PAUSE_AFTER = 60_000;
 const REPORT_EVERY = 30_000;
-const LEAST = 0.05; // seconds that are worth a report
+const LEAST = 0.05; // minimum to report, in seconds
 
 const tenths = (seconds) => Math.round(seconds * 10) / 10;
 
 export class Clock {
-  /** @param {string | undefined} url where time is reported; none in a preview */
+  /** @param {string | undefined} url where time is sent; undefined in a preview */
   constructor(url) {
     this.url = url;
     this.seconds = 0;
@@ -35,13 +35,13 @@ export class Clock {
     this.lastUse = performance.now();
   }
 
-  /** Say which solutions are in view from now on. */
+  /** Set the solutions now in view. */
   show(labels) {
     this.count();
     this.shown = labels;
   }
 
-  /** Add the time since the last count, as far as it was working time. */
+  /** Add the working time since the last count. */
   count() {
     const now = performance.now();
     const seconds = (Math.min(now, this.lastUse + PAUSE_AFTER) - this.since) / 1000;
@@ -51,7 +51,7 @@ export class Clock {
     this.put({ seconds, views: Object.fromEntries(this.shown.map((label) => [label, seconds])) });
   }
 
-  /** The working time since the last call, as it is sent: {seconds, views}. */
+  /** Take the working time since the last call: {seconds, views}. */
   take() {
     this.count();
     const views = Object.entries(this.views).map(([label, seconds]) => [label, tenths(seconds)]);
@@ -61,7 +61,7 @@ export class Clock {
     return taken;
   }
 
-  /** Add a time, such as one that was not stored. */
+  /** Put back a time that was not stored. */
   put({ seconds = 0, views = {} }) {
     this.seconds += seconds;
     for (const [label, more] of Object.entries(views)) this.views[label] = (this.views[label] ?? 0) + more;

@@ -6,11 +6,11 @@ import { loading } from "./reader.js";
 import { html, nothing } from "./vendor/lit-html.js";
 import { number, t } from "./words.js";
 
-// Panes scroll together where one text is less than so many times as long as the other.
+// Panes scroll together up to this ratio of their lengths.
 const ALIKE = 2;
 const STEP = 60;
 
-/** What a button shows: its name, or on a phone a sign. */
+/** A button's text, or its symbol on a phone. */
 const short = (mark, text) => html`
   <span class="on-phone" aria-hidden="true">${mark}</span><span class="name">${text}</span>`;
 
@@ -43,7 +43,7 @@ export function drawComparing(page) {
   $("[data-do=together]").ariaPressed = String(isTogether(page));
 }
 
-/** Whether the sign of a solution is that of one with a place. */
+/** Whether a solution's badge is filled, as for ranked ones. */
 const hasPlace = ({ question }, label) => label !== question.label || !question.isNew;
 
 function head(page, left, right) {
@@ -89,7 +89,7 @@ function pane(page, label, name, prefix) {
     </section>`;
 }
 
-/** The button that says that the solution on a side is better. */
+/** The button for "better" on one side. */
 function verdict(page, label, side) {
   const arrow = key(side === "left" ? "←" : "→");
   const name = html`${sign(label, hasPlace(page, label))}<span>${t("{label} is better", { label })}</span>`;
@@ -101,23 +101,23 @@ function verdict(page, label, side) {
 const bodies = () => $$(".pane .body");
 const rangeOf = (body) => body.scrollHeight - body.clientHeight;
 
-/** Whether panes scroll together: as the judge said, else where both are about as long. */
+/** Whether panes scroll together: the judge's choice, else if both have similar lengths. */
 export function isTogether({ together }) {
   const [one, other] = bodies().map((body) => body.scrollHeight);
   return together ?? Math.max(one, other) < ALIKE * Math.min(one, other);
 }
 
-/** Bring a pane to the same share of its way as another. */
+/** Scroll a pane to the same fraction as another. */
 const follow = (body, other) => {
   body.scrollTop = (other.scrollTop / Math.max(1, rangeOf(other))) * rangeOf(body);
 };
 
-/** Let the pane that the judge scrolls lead. */
+/** Make the scrolled pane the leader. */
 function scrolled(page, body) {
   if (leader === body && isTogether(page)) follow(bodies().find((other) => other !== body), body);
 }
 
-/** Scroll the panes from outside: each, or the longer one and the other with it. */
+/** Scroll the panes by key: each, or the longer one with the other following. */
 export function scrollPanes(page, pressed) {
   const shown = bodies().filter((body) => body.clientHeight);
   const screen = Math.min(...shown.map((body) => body.clientHeight)) * 0.9;

@@ -1,4 +1,4 @@
-// The dashboard: refreshes itself, shows times in the reader's own zone.
+// The dashboard: automatic refresh, and times in the reader's time zone.
 // Everything else works without scripts.
 
 import { $, $$ } from "./dom.js";
@@ -10,7 +10,7 @@ const EVERY = 20_000;
 const LIVE = "[data-live]";
 const FRESH = { cache: "no-store" };
 
-/** Show times in the reader's zone: clocks as text, "3 minutes ago" with the time at hand. */
+/** Show times in the reader's time zone: clock times as text, relative times with a tooltip. */
 function showTimes(within) {
   for (const time of $$("time", within)) {
     const date = new Date(time.dateTime);
@@ -29,8 +29,8 @@ function short(date) {
 }
 
 /**
- * Make one tree look like another, changing as little as possible: what stays the same is not
- * touched, so that focus, selection, scrolling and what is opened stay too.
+ * Morph a DOM tree into another with minimal changes: equal nodes stay untouched,
+ * and keep focus, selection, scroll position, and open details.
  */
 function become(old, fresh) {
   if (old.nodeName !== fresh.nodeName || old.id !== fresh.id) {
@@ -52,7 +52,7 @@ function become(old, fresh) {
 
 const TROUBLE = { 200: "", 401: "You are logged out, or your link was replaced. Open your link again." };
 
-/** Show what the server says now. */
+/** Reload the page's content from the server. */
 async function refresh() {
   const trouble = $("#trouble");
   const answer = await read(location.pathname + location.search, FRESH);
@@ -60,7 +60,7 @@ async function refresh() {
   const problem = answer
     ? TROUBLE[answer.status] ?? "Server error. This page may be out of date."
     : "No response from the server. This page may be out of date. Retrying…";
-  // Said once, not at each refresh.
+  // Announce once, not at each refresh.
   if (trouble.textContent !== problem) trouble.textContent = problem;
   trouble.hidden = !problem;
 }
@@ -69,7 +69,7 @@ function show(page) {
   showTimes(page);
   const { id } = document.activeElement ?? {};
   const known = new Set($$(LIVE).map((part) => part.id));
-  // A judge or group came or went with all its rows.
+  // A judge or task was added or removed with its rows.
   const isNew = $$(LIVE, page).some((part) => !known.has(part.id));
   for (const part of $$(LIVE)) {
     const fresh = page.getElementById(part.id);
@@ -80,7 +80,7 @@ function show(page) {
 }
 
 document.addEventListener("click", ({ target }) => {
-  // A menu closes by a click anywhere else.
+  // A click outside closes the menu.
   for (const menu of $$(".more[open]")) if (!menu.contains(target)) menu.open = false;
 });
 document.addEventListener("keydown", ({ key }) => {

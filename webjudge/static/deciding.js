@@ -1,5 +1,5 @@
-// The review: keys to replace and keep words, and the button that counts a solution as reviewed
-// once its end was on the screen.
+// The review: keys to redact and keep words, and the button that marks a solution as reviewed
+// after its end was visible.
 // Everything else works without scripts.
 
 import { $, $$ } from "./dom.js";
@@ -14,7 +14,7 @@ const found = $$("#found > li");
 const shown = $("#shown");
 let current = 0;
 
-/** Make a word the one that keys decide about. */
+/** Select the word that keys act on. */
 function choose(index) {
   current = index;
   found.forEach((row, i) => row.classList.toggle("is-current", i === index));
@@ -22,7 +22,7 @@ function choose(index) {
   $("#deciding b").textContent = `“${found[index].dataset.words}”`;
 }
 
-/** Bring the next place of a word into view; texts of pages open for it. */
+/** Scroll to a word's next occurrence; opens the texts of pages if needed. */
 function show(index) {
   const marks = $$(`#shown mark[data-hit="${index}"]`);
   if (!marks.length) return;
@@ -32,7 +32,7 @@ function show(index) {
   marks[next].scrollIntoView({ block: "center" });
 }
 
-/** Go on by a word of this solution; gives whether there is one. */
+/** Move to another word of this solution; returns whether there is one. */
 function step(by) {
   const next = current + by;
   if (!found[next]) return false;
@@ -50,9 +50,9 @@ function hearKeys(choice) {
     const isHeld = event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || event.repeat;
     const isTaken = event.target.closest(key === "Enter" ? PRESSED : FIELDS);
     if (isHeld || isTaken || !choice.checked || !/^\w+$/.test(key)) return;
-    // Arrows scroll what is wider than its place, and choose one of some guesses.
+    // Arrows scroll wide content, and move between radio buttons.
     if (key.startsWith("Arrow") && event.target.closest("pre, .table-scroll, [type=radio]")) return;
-    // First a button of the word that is decided about.
+    // The selected word's button comes first.
     const named = `[aria-keyshortcuts~="${key}" i]`;
     const button = (found[current] && $(named, found[current])) || $(`main ${named}`);
     if (!button && !(key in STEPS)) return;
@@ -63,7 +63,7 @@ function hearKeys(choice) {
   });
 }
 
-/** Take what is selected in the solution as the words to replace. */
+/** Use the selected text as the words to redact. */
 function takeSelection() {
   const selection = document.getSelection();
   if (!selection.rangeCount || !shown.contains(selection.getRangeAt(0).commonAncestorContainer)) return;
@@ -71,7 +71,7 @@ function takeSelection() {
   if (words && words.length <= $("#own").maxLength) $("#own").value = words;
 }
 
-/** Let a solution count as reviewed once all of it is loaded and its end was on the screen. */
+/** Enable the button once the solution is loaded and its end was visible. */
 function awaitEnd(looked) {
   const pictures = $$("img", shown);
   looked.disabled = true;

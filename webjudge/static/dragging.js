@@ -1,13 +1,13 @@
 // Dragging a solution in the ladder: by its grip with a finger or pen, anywhere on its row with a mouse.
 //
-// What will happen is decided from the pointer's height in the row that it is over, and said beside
+// The drop action depends on the pointer's height in the row below it, and is shown beside
 // the pointer; the order changes on release only.
 
 import { $, $$, h } from "./dom.js";
 import { listed, t } from "./words.js";
 
 const FAR = 5;
-// A row's upper part is above it, its lower part below it, and its middle ties.
+// The upper part of a row drops above it, the lower part below it, and the middle ties.
 const [TIE_FROM, TIE_TO] = [0.27, 0.73];
 const EDGE = 36;
 const SPEED = 8;
@@ -16,7 +16,7 @@ const MARKS = { above: "drop-above", below: "drop-below", tie: "drop-tie", grade
 
 const labelsIn = (rung) => $$(".chip", rung).map((chip) => chip.dataset.label);
 
-/** What a release at a point would do: {rung, how, other}, {grade}, {isFirst}, {isOut}, or null. */
+/** The drop target at a point: {rung, how, other}, {grade}, {isFirst}, {isOut}, or null. */
 function aimAt({ clientX: x, clientY: y }, label, page) {
   const box = $("#ladder-scroll").getBoundingClientRect();
   if (x < box.left - ASIDE || x > box.right + ASIDE || y < box.top - ASIDE || y > box.bottom + ASIDE) return null;
@@ -33,7 +33,7 @@ function aimAt({ clientX: x, clientY: y }, label, page) {
   return aims.reduce((best, aim) => (aim.away < best.away ? aim : best));
 }
 
-/** The grade whose row is nearest. */
+/** The grade with the nearest row. */
 function gradeAt(y, page) {
   const away = (rung) => {
     const { top, bottom } = rung.getBoundingClientRect();
@@ -57,7 +57,7 @@ function says(aim) {
   }[aim.how];
 }
 
-/** Let solutions be dragged; `drop(label, aim)` is told where one was let go. */
+/** Make solutions draggable; calls `drop(label, aim)` on release. */
 export function makeDraggable(page, drop) {
   $("#ladder").addEventListener("pointerdown", (down) => {
     const chip = down.target.closest(".chip");
@@ -97,7 +97,7 @@ class Drag {
     document.body.append(this.ghost);
     document.body.classList.add("is-dragging");
     this.chip.classList.add("is-dragged");
-    $("#tray-part").hidden = false; // somewhere to take it out to
+    $("#tray-part").hidden = false; // a target for removing it from the ranking
     this.tick();
   }
 
@@ -110,7 +110,7 @@ class Drag {
     this.frame = requestAnimationFrame(() => this.tick());
   }
 
-  /** Mark what a release would do now, and say it beside the pointer, where it covers nothing. */
+  /** Highlight the drop target, and name the action beside the pointer. */
   look() {
     unmark();
     this.aim = aimAt(this.last, this.label, this.page);
@@ -143,7 +143,7 @@ function unmark() {
   for (const element of $$(marks.map((mark) => `.${mark}`).join())) element.classList.remove(...marks);
 }
 
-/** The release of a drag is no click on what is below it. */
+/** Suppress the click that follows a drag. */
 function swallowClick() {
   const swallow = (event) => {
     event.stopPropagation();

@@ -1,4 +1,4 @@
-// The keyboard's focus. What has it may be drawn anew, hidden, or disabled; browsers then drop it,
+// Keyboard focus. Browsers drop it when its element is redrawn, hidden, or disabled,
 // and the next Tab would start at the top of the page.
 
 import { $, $$ } from "./dom.js";
@@ -14,14 +14,14 @@ const title = () => $("#main h2");
 
 export const focusTitle = () => title()?.focus({ preventScroll: true });
 
-/** A selector of what stands for the same, also after it was drawn anew; empty where nothing does. */
+/** A selector that finds the same element after a redraw; empty without one. */
 function nameOf(element) {
   const mark = MARKS.find((name) => element.hasAttribute(name));
   const part = PARTS.find((name) => element.closest(name)) ?? "";
   return mark ? `${part} [${mark}="${CSS.escape(element.getAttribute(mark))}"]` : "";
 }
 
-/** Draw; the focus goes with what has it, or as near as can be. */
+/** Draw, and keep the focus on its element or the nearest one. */
 export function holdingFocus(draw) {
   const held = document.activeElement;
   const name = nameOf(held);
@@ -36,7 +36,7 @@ export function holdingFocus(draw) {
   near.find(canHold)?.focus({ preventScroll: true });
 }
 
-// A closed dialog gives the focus back to what had it before, if that is still there.
+// A closed dialog returns the focus to the previous element, if it still exists.
 document.addEventListener("close", () => {
   if (document.activeElement === document.body && !$("dialog[open]")) focusTitle();
 }, true);

@@ -1,4 +1,4 @@
-// Formulas: the server marks them, and KaTeX sets them, which is loaded only where there are any.
+// Formulas: marked by the server and rendered by KaTeX, which is loaded on demand.
 
 import { $, $$ } from "./dom.js";
 
@@ -14,7 +14,7 @@ const OPTIONS = {
 
 let loading = null;
 
-/** Set all formulas within a part of the page, as soon as KaTeX is here. */
+/** Render all formulas in an element once KaTeX is loaded. */
 export async function setFormulas(within) {
   if (!$(WAITING, within)) return;
   loading ??= Promise.all([
@@ -39,12 +39,12 @@ function set(place) {
   const displayMode = place.dataset.display === "true";
   place.dataset.set = "true";
   window.katex.render(place.textContent, place, { ...OPTIONS, displayMode });
-  // What may scroll sideways has to be within reach of the keyboard.
+  // Horizontally scrollable content must be reachable by keyboard.
   if (displayMode && place.scrollWidth > place.clientWidth) place.tabIndex = 0;
 }
 
 /**
- * KaTeX writes a few styles as an attribute, which the page's policy drops without a word: the
+ * KaTeX writes a few style attributes, which the page's policy silently drops: the
  * arrow of a vector would be missing. Set through the style object, they are allowed.
  */
 function withStyles(work) {

@@ -1,4 +1,4 @@
-// Going about: what is shown in the main part, and where the focus is then.
+// Navigation: views of the main part, and the focus after each change.
 
 import { $ } from "./dom.js";
 import { focusTitle } from "./focus.js";
@@ -10,7 +10,7 @@ function keepPlace({ view, places, current }) {
   if (view === "reader") places.set(current, $("#reader").scrollTop);
 }
 
-/** Show something else in the main part, from its top or where it was left. */
+/** Show another view in the main part, at its top or last scroll position. */
 export function show(page, view, label = null, { focus = true, place = 0 } = {}) {
   keepPlace(page);
   closeMenu();
@@ -20,14 +20,14 @@ export function show(page, view, label = null, { focus = true, place = 0 } = {})
   if (focus) focusTitle();
 }
 
-/** Take a solution in hand, where it was left. */
+/** Open a solution at its last scroll position. */
 export function open(page, label, options = {}) {
   keepPlace(page);
   show(page, "reader", label, { place: page.places.get(label) ?? 0, ...options });
   page.solutions.load(page.upcoming ?? label); // the next one ahead
 }
 
-/** Go to the next solution without a place, or to the review. */
+/** Go to the next unranked solution, or to the review. */
 export function next(page) {
   if (page.upcoming) open(page, page.upcoming, { place: 0 });
   else show(page, "review");
@@ -41,7 +41,7 @@ export function go(page, by) {
   open(page, all[at < 0 ? 0 : Math.max(0, Math.min(all.length - 1, at + by))]);
 }
 
-/** Show what a judge begins with. */
+/** Show the initial view. */
 export function begin(page) {
   const [first] = page.state.tray;
   if (page.isUntouched && $("#statement") && !page.isGrading) show(page, "problem", null, { focus: false });
@@ -49,7 +49,7 @@ export function begin(page) {
   else show(page, "review", null, { focus: false });
 }
 
-/** Ask which of two is better; a button that was pressed keeps the focus. */
+/** Ask which of two is better; a pressed button keeps the focus. */
 export function question(page, changes, pressed = "") {
   keepPlace(page);
   closeMenu();
@@ -66,20 +66,20 @@ export function question(page, changes, pressed = "") {
   else focusTitle();
 }
 
-/** Stop comparing, and go back to where that was begun. */
+/** Cancel the comparison, and return to the view before it. */
 export function stopComparing(page, from = page.pair?.from ?? "reader") {
   if (from === "reader" && page.current) open(page, page.current);
   else show(page, from === "compare" ? "review" : from);
 }
 
-/** After the order changed under the judge's hands: leave a comparison of what it was. */
+/** Leave a comparison that an external change of the order invalidated. */
 export function goOn(page) {
   if (!page.isComparing) return;
   if (page.current) open(page, page.current, { focus: false });
   else show(page, "review", null, { focus: false });
 }
 
-/** Show what has to be answered before the ranking can be submitted. */
+/** Show the required question that blocks submission. */
 export function askMissing(page) {
   hideToast();
   show(page, "review", null, { focus: false });

@@ -1,4 +1,4 @@
-// Where judges grade: the grades below what is read, and the list with a row for each grade.
+// Relevance judgments: grade buttons below the candidate, and the list with one row per grade.
 
 import { gradeOf } from "./model.js";
 import { key } from "./parts.js";
@@ -10,7 +10,7 @@ export const scale = ({ data }) => data.grades.map((text, grade) => ({ grade: St
 
 export const gradeText = ({ data, state }, label) => data.grades[gradeOf(state, label)] ?? t("not graded yet");
 
-/** The buttons below a candidate, one for each grade. */
+/** The grade buttons below a candidate. */
 export const gradingBar = ({ data, state }, label) => html`
   <div class="grading" role="group" aria-labelledby="grading-title">
     <span id="grading-title">${t("How relevant is {label}?", { label })}</span>
@@ -20,7 +20,7 @@ export const gradingBar = ({ data, state }, label) => html`
     </div>
   </div>`;
 
-/** The rows of the list: a grade each, with what has it. */
+/** The rows of the list: one per grade, with its candidates. */
 export const gradeRows = (page, chip) => scale(page).map(({ grade, text }) => {
   const group = page.state.ranked.find(([first]) => gradeOf(page.state, first) === grade) ?? [];
   return html`

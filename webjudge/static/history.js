@@ -4,7 +4,7 @@ const MOST = 200;
 
 export class History {
   constructor(state) {
-    this.entries = [{ state, step: {} }]; // each with what was done to come to it
+    this.entries = [{ state, step: {} }]; // each with the step that led to it
     this.at = 0;
     this.kind = "";
   }
@@ -21,7 +21,7 @@ export class History {
     return this.at < this.entries.length - 1;
   }
 
-  /** Take a new state, and what was done; one of the same kind (such as typing on) replaces the last. */
+  /** Add a state and its step; a step of the same kind, such as more typing, replaces the last. */
   push(state, kind = "", step = {}) {
     const isMore = kind !== "" && kind === this.kind;
     const before = this.entries.slice(0, isMore ? this.at : this.at + 1);
@@ -30,7 +30,7 @@ export class History {
     this.kind = kind;
   }
 
-  /** Go back by one; gives what was done, or null where there is nothing to undo. */
+  /** Undo a step; returns it, or null if there is none. */
   undo() {
     return this.canUndo ? this.move(this.at, this.at - 1) : null;
   }

@@ -1,4 +1,4 @@
-// What keys do. Single keys work outside fields, menus, and dialogs, and can be switched off (WCAG 2.1.4).
+// Keyboard shortcuts. Single keys work outside fields, menus, and dialogs, and can be switched off (WCAG 2.1.4).
 
 import { act, DOING, menu } from "./actions.js";
 import { scrollPanes } from "./comparing.js";
@@ -8,13 +8,13 @@ import { answer, grade, step } from "./ordering.js";
 import { keep, kept } from "./storage.js";
 
 const SWITCH = "webjudge:single-keys";
-// Where keys write; a choice takes arrows and the space bar only.
+// Elements that take text; radio buttons take arrows and the space bar only.
 const FIELD = "textarea, select, input:not([type=radio], [type=checkbox])";
 const INSIDE = `dialog, .menu, ${FIELD}`;
 
 let keysAreOn = kept(SWITCH) !== "off";
 
-/** The solution that a key is about: that of the row with the focus, else the one in hand. */
+/** The solution that a key acts on: the focused row's, else the open one. */
 const labelAt = (page) => document.activeElement.closest("#ladder .chip")?.dataset.label ?? page.current;
 
 const SINGLE = {
@@ -50,14 +50,14 @@ export function listen(page) {
   });
 }
 
-/** Keys while two are compared; gives whether the key was one of them. */
+/** Handle keys during a comparison; returns whether the key was handled. */
 function whileComparing(page, key, { altKey, repeat, target }) {
   if (altKey) return false;
   if (key === "Escape") DOING.stop(page);
   else if (PANES.includes(key) && target.matches("#compare-title, [data-verdict]")) scrollPanes(page, key);
   else if (repeat || !keysAreOn) return false;
   else if (key in SINGLE_COMPARING) SINGLE_COMPARING[key](page);
-  // In a text that has the focus arrows scroll.
+  // Arrows scroll a focused text.
   else if (key in SIDES && (key === "=" || !target.closest(".pane .body"))) {
     answer(page, $(SIDES[key]).dataset.verdict);
   } else return false;
@@ -78,7 +78,7 @@ function otherwise(page, key, { altKey, repeat, target }) {
   return true;
 }
 
-/** Go from row to row of the ladder; each has its menu beside it. */
+/** Move between rows of the ladder and their menus. */
 function goToRow(page, row, by) {
   const rows = $$("#ladder .open-it");
   const there = rows[rows.indexOf($(".open-it", row.closest(".chip"))) + by];
@@ -87,7 +87,7 @@ function goToRow(page, row, by) {
   there.focus();
 }
 
-/** Close the sheet that the ladder is on a phone when somebody turns to what is behind it. */
+/** On a phone, close the ladder's sheet on a touch or focus outside it. */
 export function closeWhenLeft(page) {
   const look = (element) => {
     const isOutside = element && !element.closest("#ladder, .menu, dialog, .toast");

@@ -1,4 +1,4 @@
-// The ranking, always in sight: a row for each place, ties on one row; below it what is not ranked yet.
+// The ranking, always visible: one row per place, ties on one row; unranked solutions below.
 
 import { $, $$ } from "./dom.js";
 import { gradeRows, gradeText } from "./grading.js";
@@ -13,7 +13,7 @@ const SURE = {
   unsure: t("unsure of its place"), fairly: t("fairly sure of its place"), sure: t("sure of its place"),
 };
 
-/** A solution in the ladder: a grip, its letter and how it begins, and its menu. */
+/** A solution in the ladder: grip, letter, beginning of the text, and menu. */
 function chip(page, label) {
   const { state, current, placed, canRank, solutions } = page;
   const isRanked = page.isRanked(label);
@@ -42,13 +42,13 @@ function chip(page, label) {
     </div>`;
 }
 
-/** The row that has the ladder's one tab stop. */
+/** The row with the ladder's single tab stop (roving tabindex). */
 function tabStop({ state, row, current }) {
   const all = [...state.ranked.flat(), ...state.tray, ...Object.keys(state.cannot)];
   return [row, current].find((label) => all.includes(label)) ?? all[0];
 }
 
-/** A place: its number, and the solutions that share it. */
+/** A place: its number, and its tied solutions. */
 function rung(page, group, index) {
   const { search, state } = page;
   const isTie = group.length > 1;
@@ -64,7 +64,7 @@ function rung(page, group, index) {
 
 const write = (selector, text) => { $(selector).textContent = text; };
 
-/** Draw the ladder, and the line that stands for it on a phone. */
+/** Draw the ladder, and its summary line on a phone. */
 export function drawLadder(page) {
   const { state, search, data, isSheetOpen } = page;
   const cannot = Object.keys(state.cannot);
@@ -105,7 +105,7 @@ function leftText({ isGrading, submitted, data, saver }, waiting) {
   return isGrading ? t("All candidates are graded.") : t("All solutions are ranked.");
 }
 
-/** The line of a phone: how many, and the order. */
+/** The summary line on a phone: count and order. */
 function drawStrip(page, placed, waiting) {
   const { state, current: label, isGrading } = page;
   const n = { placed: number(placed), waiting: number(waiting) };

@@ -1,4 +1,4 @@
-// The messages and links that a page shows: to be copied, and downloaded as a table.
+// Copy the messages and links of a page, or download them as a table.
 
 import { $, $$, h } from "./dom.js";
 
@@ -8,7 +8,7 @@ async function copy(text, what) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {
-    // Without TLS browsers have no clipboard for pages, but they still copy what is selected.
+    // Without TLS there is no clipboard API, but browsers can still copy a selection.
     const field = h("textarea");
     field.value = text;
     document.body.append(field);
@@ -30,7 +30,7 @@ function offer(button, act) {
   button.addEventListener("click", act);
 }
 
-/** Offer to copy and to download what is shown. */
+/** Add the buttons for copying and downloading. */
 export function offerMessages() {
   const rows = $$(".messages > li").map((row) => ({
     row, id: row.dataset.id, name: row.dataset.judge, subject: row.dataset.subject,

@@ -8,7 +8,7 @@ import { LEVELS } from "./questions.js";
 import { html, nothing } from "./vendor/lit-html.js";
 import { t } from "./words.js";
 
-/** An action; with `checked` a mark that is set or not, with `value` a choice of which one holds. */
+/** A menu item; `checked` makes it a checkbox, `value` a radio item. */
 const item = (text, action, { keys = "", isOff = false, checked = nothing, value = nothing } = {}) => {
   const kind = (value !== nothing && "menuitemradio") || (checked !== nothing && "menuitemcheckbox") || "menuitem";
   return html`
@@ -67,7 +67,7 @@ function items(page, label) {
   ];
 }
 
-/** Open the menu of a solution under a button, which gets the focus back; `act` does what is chosen. */
+/** Open a solution's menu under a button, which gets the focus back; `act` performs the choice. */
 export function openMenu(page, label, button, act) {
   closeMenu();
   const title = named(page, label);
@@ -105,7 +105,7 @@ export function openMenu(page, label, button, act) {
   });
 }
 
-/** Put a menu beside its button, inside the window. */
+/** Position a menu beside its button, inside the window. */
 function place(menu, { left, top, bottom }) {
   const x = Math.max(8, Math.min(left, innerWidth - menu.offsetWidth - 8));
   const below = bottom + 4;
@@ -114,5 +114,5 @@ function place(menu, { left, top, bottom }) {
   menu.style.top = `${isAbove ? Math.max(8, top - menu.offsetHeight - 4) : below}px`;
 }
 
-/** Close the menu; the focus goes back. */
+/** Close the menu and return the focus. */
 export const closeMenu = () => $(".menu:popover-open")?.hidePopover();

@@ -1,4 +1,4 @@
-// Questions and messages: in the browser's own dialogs, in passing, and to those who do not see the page.
+// Questions and messages: dialogs, toasts, and announcements for screen readers.
 
 import { $, h } from "./dom.js";
 import { focusTitle } from "./focus.js";
@@ -9,11 +9,11 @@ import { t, time } from "./words.js";
 const TOAST_SECONDS = 10;
 const SAVING_AFTER = 150;
 
-/** Ask in a dialog by its id; gives the value of the button, or what was written; empty when canceled. */
+/** Open a dialog by id; returns the button's value or the text, empty if canceled. */
 export function ask(name, text = "", title = "") {
   const dialog = document.getElementById(name);
   const form = $("form", dialog);
-  // Browsers tell of a closing a moment late, and quick hands may have opened it again by then.
+  // The close event comes late; the dialog may be open again by then.
   dialog.onclose?.();
   if (title) $("h2", dialog).textContent = title;
   if (text) $(".explanation", dialog).textContent = text;
@@ -29,7 +29,7 @@ export function ask(name, text = "", title = "") {
   });
 }
 
-/** Say something that has to be read. */
+/** Show a message that must be confirmed. */
 export const tell = (title, text) => ask("message", text, title);
 
 function given(value, form) {
@@ -38,7 +38,7 @@ function given(value, form) {
   return (written.get("text") || written.get("preset") || "").trim().slice(0, 500);
 }
 
-/** Say something to those who do not see the page; the same twice in a row is said twice. */
+/** Announce a text to screen readers, also if it repeats the last one. */
 export function announce(text) {
   const live = $("#announcement");
   live.textContent = live.textContent === text ? `${text}\u00a0` : text;
@@ -46,7 +46,7 @@ export function announce(text) {
 
 let hide = () => {};
 
-/** Show what was just done, with a button to undo it; it goes by itself, but not under a hand. */
+/** Show a toast with an undo button; it disappears unless hovered or focused. */
 export function toast(text, undo = null, question = nothing) {
   hide();
   const box = h("aside.toast", { "aria-label": t("Just done") });
@@ -68,7 +68,7 @@ export function toast(text, undo = null, question = nothing) {
   put(html`<span>${text}</span>${question}${undo
     && html`<button type="button" class="btn" @click=${undone}>${t("Undo")}</button>`}`, box);
   for (const event of ["pointerenter", "pointerleave", "focusin", "focusout"]) {
-    // What has the focus is known a moment later.
+    // The new focus is known only after the event.
     box.addEventListener(event, () => setTimeout(arm));
   }
   document.body.append(box);
@@ -79,10 +79,10 @@ export function toast(text, undo = null, question = nothing) {
 export const hideToast = () => hide();
 
 let shown = null;
-let isOurs = false; // else it is what came with the page
+let isOurs = false; // else it is the server's initial text
 let pending = 0;
 
-/** Say in the bar how far saving is, but not what takes a moment only. */
+/** Show the saving state in the bar, except for states that last a moment. */
 export function sayStatus(status) {
   if (status === shown) return;
   shown = status;
@@ -93,7 +93,7 @@ export function sayStatus(status) {
     isOurs = true;
     line.title = details;
     const both = html`<span class="in-full">${text}</span><span class="in-short">${short}</span>`;
-    // The time is for those who look; saying it with each save would be too much.
+    // The time is visible only: announcing it with each save would be too much.
     const at = savedAt ? html`<span aria-hidden="true"> ${time(savedAt)}</span>` : nothing;
     put(html`${short === text ? text : both}${at}`, line);
   };

@@ -1,20 +1,20 @@
 // The order of a group of solutions, as plain data that is never changed in place.
 //
 // A state holds the order, {ranked, tray, cannot}, and answers by field: `ranked` holds tie groups,
-// best first. Each operation gives a new state, checked to hold each solution exactly once.
+// best first. Each operation returns a new state, checked to hold each solution exactly once.
 //
 // An answer is a list of the solutions that are marked, an object of texts or choices by solution,
-// or one text or choice for the task; `comparisons` lists verdicts on two solutions. What is said to
-// the study's own questions is by question, and then by solution, under "" on the task.
+// or one text or choice for the task; `comparisons` lists verdicts on two solutions. Answers to
+// the study's questions are by question, then by solution; "" is the task.
 // quem/store/state.py declares the fields.
 
 import { listed, ordinal, t } from "./words.js";
 
 const MOST_COMPARISONS = 1000;
-// Where answers to the study's own questions are: what is written apart from what is chosen.
+// Fields of answers to the study's questions: texts and choices.
 const SHELVES = ["answers", "written"];
 
-/** Refuse a state that lost or doubled a solution. */
+/** Throw if a state lost or duplicated a solution. */
 export function check(state, labels) {
   const placed = [...state.ranked.flat(), ...state.tray, ...Object.keys(state.cannot)];
   const whole = placed.length === labels.length && new Set(placed).size === labels.length
@@ -24,9 +24,9 @@ export function check(state, labels) {
 }
 
 /**
- * The state under the letters of another layout, by the content of each letter there and here.
+ * Translate a state to another layout, matching letters by content.
  *
- * What is no longer there is left out, and what is new is not ranked yet.
+ * Removed solutions are dropped, and new ones are unranked.
  */
 export function fit(state, from, to, blank) {
   const letters = Object.fromEntries(Object.entries(to).map(([letter, content]) => [content, letter]));
@@ -54,7 +54,7 @@ export function fit(state, from, to, blank) {
   return { ...fitted, tray: [...tray, ...fresh] };
 }
 
-/** Whether two states are the same, whatever the order of their keys. */
+/** Whether two states are equal, regardless of key order. */
 export const same = (one, other) => text(one) === text(other);
 
 const text = (state) => JSON.stringify(state, (_, value) => (
@@ -71,7 +71,7 @@ export function whereabouts(state, label) {
   return { area: label in state.cannot ? "cannot" : "tray", group: -1, tied: [] };
 }
 
-/** The state without a solution, which the caller puts back somewhere. */
+/** The state without a solution, which the caller reinserts. */
 export function without(state, label) {
   const cannot = { ...state.cannot };
   delete cannot[label];
@@ -83,23 +83,23 @@ export function without(state, label) {
   };
 }
 
-/** Put a solution on a place of its own, at an index among the other groups. */
+/** Insert a solution as a separate group, at an index among the others. */
 export function insertAt(state, label, at) {
   const rest = without(state, label);
   return { ...rest, ranked: rest.ranked.toSpliced(at, 0, [label]) };
 }
 
-/** Put a solution on a place of its own, just above the group of another one. */
+/** Insert a solution as a separate group, just above another's group. */
 export const placeBefore = (state, label, other) => (
   insertAt(state, label, whereabouts(without(state, label), other).group)
 );
 
-/** Put a solution on a place of its own, just below the group of another one. */
+/** Insert a solution as a separate group, just below another's group. */
 export const placeAfter = (state, label, other) => (
   insertAt(state, label, whereabouts(without(state, label), other).group + 1)
 );
 
-/** Tie a solution with another one, and all that are tied with that. */
+/** Add a solution to another's tie group. */
 export function tieWith(state, label, other) {
   if (whereabouts(state, label).tied.includes(other)) return state;
   const rest = without(state, label);
@@ -111,7 +111,7 @@ export const best = (state, label) => insertAt(state, label, 0);
 
 export const worst = (state, label) => insertAt(state, label, state.ranked.length);
 
-/** One place up: out of a tie to just above it, else past the group above; into the ranking. */
+/** Move one place up: above its tie group, past the group above, or into the ranking. */
 export function better(state, label) {
   const { area, group, tied } = whereabouts(state, label);
   if (area !== "ranked") return area === "tray" ? worst(state, label) : state;
@@ -119,10 +119,10 @@ export function better(state, label) {
   return group === 0 ? state : placeBefore(state, label, state.ranked[group - 1][0]);
 }
 
-/** One place down: out of a tie to just below it, else past the group below. */
+/** Move one place down: below its tie group, or past the group below; an unranked one to the bottom. */
 export function worse(state, label) {
   const { area, group, tied } = whereabouts(state, label);
-  if (area !== "ranked") return state;
+  if (area !== "ranked") return area === "tray" ? worst(state, label) : state;
   if (tied.length) return placeAfter(state, label, tied[0]);
   const below = state.ranked[group + 1];
   return below ? placeAfter(state, label, below[0]) : state;
@@ -138,7 +138,7 @@ export function untie(state, label) {
   return tied.length ? placeAfter(state, label, tied[0]) : state;
 }
 
-/** What was said of a solution's place; there is none any more. */
+/** Remove the answers about a solution's placement. */
 function unplaced(state, label) {
   const [placed, sure] = [{ ...state.placed_by }, { ...state.sure }];
   delete placed[label];
@@ -157,14 +157,14 @@ export function cannotJudge(state, label, reason) {
   return { ...rest, cannot: { ...rest.cannot, [label]: reason } };
 }
 
-/** What is said of a solution, or of the task: whether it is marked, or the text or choice. */
+/** The answer about a solution or the task: marked or not, or the text or choice. */
 export function answerOf(state, field, label) {
   const value = state[field];
   if (Array.isArray(value)) return value.includes(label);
   return typeof value === "string" ? value : value[label] ?? "";
 }
 
-/** Say something of a solution, or of the task; takes what `answerOf` gives. */
+/** Set the answer about a solution or the task, in the form that `answerOf` returns. */
 export function answer(state, field, label, value) {
   const before = state[field];
   if (typeof before === "string") return { ...state, [field]: value };
@@ -177,15 +177,15 @@ export function answer(state, field, label, value) {
   return { ...state, [field]: answers };
 }
 
-// The question that a grade answers, where judges grade; see quem/studyfile/relevance.py.
+// The question that grades answer; see quem/studyfile/relevance.py.
 const GRADE = { id: "grade", kind: "scale" };
 
 const shelfOf = ({ kind }) => (kind === "text" ? "written" : "answers");
 
-/** The answer to one of the study's own questions; empty where there is none. */
+/** The answer to a question of the study, or empty. */
 export const replyOf = (state, question, label) => state[shelfOf(question)][question.id]?.[label] ?? "";
 
-/** Answer one of the study's own questions, or take the answer back with an empty one. */
+/** Set the answer to a question of the study; an empty one removes it. */
 export function reply(state, question, label, value) {
   const shelf = shelfOf(question);
   const given = { ...state[shelf][question.id], [label]: value };
@@ -195,10 +195,10 @@ export function reply(state, question, label, value) {
   return { ...state, [shelf]: all };
 }
 
-/** The grade of a solution, a digit as text; empty where it has none. */
+/** A solution's grade, a digit as text, or empty. */
 export const gradeOf = (state, label) => replyOf(state, GRADE, label);
 
-/** Give a solution a grade, which puts it into the group of that grade; the highest stand first. */
+/** Grade a solution and move it to that grade's group; highest grade first. */
 export function grade(state, label, value) {
   const { ranked, ...rest } = without(reply(state, GRADE, label, value), label);
   const of = (group) => Number(gradeOf(rest, group[0]));
@@ -209,23 +209,23 @@ export function grade(state, label, value) {
   return { ...rest, ranked: ranked.toSpliced(at, Number(isThere), group) };
 }
 
-/** Take a grade back. */
+/** Remove a grade. */
 export const ungraded = (state, label) => reply(state, GRADE, label, "");
 
-/** Note how a solution got its place: by "compare", "drag", "menu", or "key". */
+/** Record how a solution was placed: "compare", "drag", "menu", or "key". */
 export const placedBy = (state, label, way) => (
   { ...state, placed_by: { ...state.placed_by, [label]: way } }
 );
 
-/** Note verdicts on two solutions, {new, other, verdict, side, seconds} each. */
+/** Record comparisons, {new, other, verdict, side, seconds} each. */
 export const compared = (state, answers) => (
   { ...state, comparisons: [...state.comparisons, ...answers].slice(-MOST_COMPARISONS) }
 );
 
-/** The place of a group, as in competitions: 1, 2, 2, 4. */
+/** The place of a group, in standard competition ranking: 1, 2, 2, 4. */
 export const position = (ranked, group) => ranked.slice(0, group).flat().length + 1;
 
-/** Say where a solution is: "2nd of 5, tied with D". */
+/** Describe a solution's place: "2nd of 5, tied with D". */
 export function place(state, label) {
   const { area, group, tied } = whereabouts(state, label);
   if (area === "tray") return t("not ranked yet");
@@ -235,7 +235,7 @@ export function place(state, label) {
   return t("{place} of {all}, tied with {others}", { ...values, others: listed(tied) });
 }
 
-/** Say what became of a solution: "C is 2nd of 4, between B and A". */
+/** Describe a move: "C is 2nd of 4, between B and A". */
 export function placement(state, label) {
   const { group } = whereabouts(state, label);
   const [above, below] = [state.ranked[group - 1], state.ranked[group + 1]];

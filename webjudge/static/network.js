@@ -1,10 +1,10 @@
-// What pages ask of the server; no other module does.
+// All requests to the server.
 
 const LONGEST_WAIT = 20_000;
-// Browsers let no more than this outlive the page.
+// Browsers' limit of requests that outlive the page (keepalive).
 const MOST_KEPT_ALIVE = 60_000;
 
-/** Send something, as JSON unless it is a file; gives {status, answer}, or null where no answer came. */
+/** Send JSON or a file; returns {status, answer}, or null without a response. */
 export async function send(url, content, options = {}) {
   const isFile = content instanceof Blob;
   const body = isFile ? content : JSON.stringify(content);
@@ -18,11 +18,11 @@ export async function send(url, content, options = {}) {
   }
 }
 
-/** Read a page; gives {status, page}, or null where no answer came. */
+/** Fetch a page; returns {status, page}, or null without a response. */
 export async function read(url, options = {}) {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(LONGEST_WAIT), ...options });
-    // A report in the page has styles of its own, which only the page's own load allows.
+    // An embedded report has inline styles, which only a full page load allows.
     const text = (await response.text()).replace(/<template shadowrootmode.*?<\/template>/gs, "");
     return { status: response.status, page: new DOMParser().parseFromString(text, "text/html") };
   } catch {

@@ -1,4 +1,4 @@
-// Changing the order, and what is said of solutions.
+// Changes of the order and of answers.
 
 import { $ } from "./dom.js";
 import { focusTitle } from "./focus.js";
@@ -10,7 +10,7 @@ import * as placing from "./placing.js";
 import { askSure } from "./questions.js";
 import { t } from "./words.js";
 
-/** Take a state in which a solution has a place; go on to the next one, or by undo back to its search. */
+/** Apply a placement and go to the next solution; undo returns to its search. */
 export function place(page, label, state, way, search = null) {
   const wasRanked = page.isRanked(label);
   const isReading = page.current !== label && page.state.tray.includes(page.current);
@@ -33,7 +33,7 @@ export function whatNext({ view, current: label, isGrading }) {
   return isGrading ? t("Now reading candidate {label}.", { label }) : t("Now reading solution {label}.", { label });
 }
 
-/** Undo or redo; while two are compared, undoing takes the last answer back. */
+/** Undo or redo; during a comparison, undo takes back the last answer. */
 export function step(page, way) {
   if (page.isComparing) {
     if (way === "undo") back(page);
@@ -56,13 +56,13 @@ export function back(page) {
   announce(t("Answer taken back."));
 }
 
-/** Give a candidate a grade, and go on to the next one. */
+/** Grade a candidate, and go to the next one. */
 export function grade(page, label, value, way) {
   if (!label || !page.canRank || page.data.grades[value] === undefined) return;
   place(page, label, model.grade(page.state, label, value), way);
 }
 
-/** The state without a grade of what is taken out of the order. */
+/** The state without the grade of a solution that left the order. */
 const ungraded = (page, state, label) => (page.isGrading ? model.ungraded(state, label) : state);
 
 export function unrank(page, label) {
@@ -85,7 +85,7 @@ export async function cannotJudge(page, label) {
   announce(`${said}.`);
 }
 
-/** Let a comment be written, which is saved while it is. */
+/** Open the comment dialog, which saves while the judge types. */
 export function comment(page, label) {
   const dialog = $("#comment");
   const text = $("textarea", dialog);
@@ -110,7 +110,7 @@ export function mark(page, field, label, value) {
   announce(isMark ? said : t("Noted."));
 }
 
-/** A solution was let go of: `aim` says where. */
+/** Apply a drop at the target `aim`. */
 export function drop(page, label, { isFirst, isOut, how, other, grade: value }) {
   const move = { above: model.placeBefore, below: model.placeAfter, tie: model.tieWith }[how];
   if (isOut) unrank(page, label);
@@ -118,21 +118,21 @@ export function drop(page, label, { isFirst, isOut, how, other, grade: value }) 
   else place(page, label, isFirst ? model.best(page.state, label) : move(page.state, label, other), "drag");
 }
 
-/** Take what is typed, or the answer to a question of the study, from its control. */
+/** Read a text or the answer to a question from its control. */
 export function reply(page, control) {
   const { field, question: id, label } = control.dataset;
   const isTyped = control.matches("textarea");
   const value = control.type === "checkbox" && !control.checked ? "" : control.value;
   const asked = page.data.questions.find((one) => one.id === id);
   const now = field ? model.answer(page.state, field, label, value) : model.reply(page.state, asked, label, value);
-  // A pause saves what is typed.
+  // Typing is saved after a pause.
   page.take(now, { kind: isTyped ? `typing ${field ?? id} ${label}` : "", soon: isTyped });
   page.draw();
 }
 
 // Comparing
 
-/** Place a solution by comparing it with those that are ranked. */
+/** Place a solution by comparing it with ranked ones. */
 export function compare(page, label) {
   if (!label || !page.canRank || page.isComparing) return;
   const { ranked } = model.without(page.state, label);
@@ -145,7 +145,7 @@ export function compareTwo(page, label, other) {
   if (page.canRank && !page.isComparing) question(page, { pair: { label, other, from: page.view } });
 }
 
-/** Take whether the solution is "better", "equal", or "worse"; a button that was pressed keeps the focus. */
+/** Handle the answer "better", "equal", or "worse"; a pressed button keeps the focus. */
 export function answer(page, verdict, isPressed = false) {
   page.clock.count();
   const { label, other, side } = page.question;

@@ -1,4 +1,4 @@
-// What the page of a task knows and shows: one state, which `set` changes and draws.
+// State of a task's page; `set` changes and draws it.
 
 import { Clock } from "./clock.js";
 import { History } from "./history.js";
@@ -8,7 +8,7 @@ import { Saver } from "./saving.js";
 import { Solutions } from "./solutions.js";
 
 export class Page {
-  /** Of what the page carries, what draws it, and what the saver tells. */
+  /** From the page's data, the draw function, and the saver's callback. */
   constructor(data, draw, told) {
     this.data = data;
     this.draw = () => draw(this);
@@ -18,19 +18,19 @@ export class Page {
     this.saver = new Saver(data, this.clock, (word, answer) => told(this, word, answer));
     this.submitted = data.submitted;
     this.receipt = data.receipt;
-    this.undecided = null; // a newer order elsewhere, about which the judge has not decided
+    this.undecided = null; // a newer order from elsewhere that awaits the judge's decision
     this.view = "";
-    this.current = null; // the solution in hand
-    this.row = null; // the solution whose row of the ladder the Tab key reaches; else the one in hand
-    this.placed = null; // the solution that was placed just now
-    this.search = null; // where the one in hand may be placed, while it is compared
-    this.pair = null; // two ranked solutions that are compared
+    this.current = null; // the open solution
+    this.row = null; // the solution with the ladder's tab stop; else the open one
+    this.placed = null; // the solution just placed
+    this.search = null; // the binary search of the open solution
+    this.pair = null; // two ranked solutions in comparison
     this.askedAt = 0;
     this.shown = null; // the pane that a phone shows
-    this.together = null; // whether panes scroll together, where the judge has said so
+    this.together = null; // the judge's choice whether panes scroll together
     this.isQueryOpen = true; // above each candidate, where judges grade
     this.isSheetOpen = false; // the ladder on a phone
-    this.places = new Map(); // how far each solution is scrolled
+    this.places = new Map(); // scroll position per solution
     this.opened = new Set(data.labels.filter((label) => data.views[label] > 0));
   }
 
@@ -43,7 +43,7 @@ export class Page {
     return this.history.state;
   }
 
-  /** Whether judges grade here, and do not rank. */
+  /** Whether judges grade instead of ranking. */
   get isGrading() {
     return this.data.grades.length > 0;
   }
@@ -75,7 +75,7 @@ export class Page {
     return tray[tray.indexOf(this.current) + 1] ?? tray[0];
   }
 
-  /** What is asked: {label, other, side, isNew, tied, asked, most}. */
+  /** The current question: {label, other, side, isNew, tied, asked, most}. */
   get question() {
     const { search, pair, data } = this;
     if (pair) return { ...pair, side: data.chance[pair.label].side, isNew: false, tied: [], asked: 0, most: 1 };
@@ -89,7 +89,7 @@ export class Page {
     return model.whereabouts(this.state, label).area === "ranked";
   }
 
-  /** Note that solutions are opened, which ones are in view, and get their texts. */
+  /** Record opened and visible solutions, and load their texts. */
   see(labels, inView = labels) {
     for (const label of labels) {
       this.opened.add(label);
@@ -98,7 +98,7 @@ export class Page {
     this.clock.show(inView);
   }
 
-  /** Take a new state and save it; gives whether it is one. */
+  /** Apply and save a new state; returns whether it differs. */
   take(state, { kind = "", step = {}, soon = false, placed = null } = {}) {
     if (!this.canRank || model.same(state, this.state)) return false;
     this.history.push(model.check(state, this.data.labels), kind, step);
@@ -107,12 +107,12 @@ export class Page {
     return true;
   }
 
-  /** Take a state that is stored elsewhere, or was left. */
+  /** Adopt a state from the server or an earlier visit. */
   replace(state) {
     this.history.push(state);
   }
 
-  /** Undo or redo; gives what was done, or null. */
+  /** Undo or redo; returns the step, or null. */
   move(way) {
     const done = this.canRank && this.history[way]();
     if (!done) return null;
@@ -121,13 +121,13 @@ export class Page {
     return done;
   }
 
-  /** Learn what the server says of the task. */
+  /** Update the task's status from the server. */
   learn(more) {
     Object.assign(this.data, more);
     this.draw();
   }
 
-  /** A state of another layout under the letters of this one, by the content of each. */
+  /** Translate a state of another layout to this one, matching by content. */
   fitted(state, from) {
     const { contents, blank, labels } = this.data;
     return model.check(model.fit(state, from, contents, blank), labels);

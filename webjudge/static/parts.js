@@ -16,18 +16,18 @@ export function put(template, element) {
 
 export const classes = (...names) => names.filter(Boolean).join(" ");
 
-/** The sign of a solution: filled where it has a place, outlined where it has none. */
+/** A solution's badge: filled if ranked, else outlined. */
 export const sign = (label, isRanked = true) => html`<span class=${classes("letter", !isRanked && "open")}
   translate="no">${label}</span>`;
 
 export const key = (name) => html`<kbd aria-hidden="true">${name}</kbd>`;
 
-/** A button with an action of the page, of actions.js. */
+/** A button with an action of actions.js. */
 export const button = (action, content, { kind = "", keys = nothing, isOff = false } = {}) => html`
   <button type="button" class="btn ${kind}" data-do=${action} aria-keyshortcuts=${keys}
     ?disabled=${isOff}>${content}</button>`;
 
-/** The reason why a solution cannot be judged: one of the page's own is stored in English. */
+/** The reason for "cannot judge"; predefined ones are stored in English. */
 export const reasonText = (reason) => (
   $$("#cannot-reason [type=radio]").find((choice) => choice.value === reason)?.nextElementSibling.textContent ?? reason
 );

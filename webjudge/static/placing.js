@@ -1,21 +1,21 @@
 // Placing by comparison: binary insertion with three answers.
 //
-// A search holds lo and hi, over the tie groups that are ranked already, best first; each answer
+// A search has bounds lo and hi in the list of ranked tie groups, best first; each answer
 // narrows them. It ends with a place of its own, {at}, or a group to join, {tie}.
 
-/** Begin among tie groups without the new solution; `lower` asks about the better of two middle ones. */
+/** Start a search; `lower` chooses the better of two middle groups. */
 export const begin = (groups, lower) => ({ groups, lower, lo: 0, hi: groups.length, asked: [], end: null });
 
-/** The group that is asked about: the middle one, or one of both by chance. */
+/** The group to compare with: the middle one, or a random one of two. */
 export function pivot({ lo, hi, lower }) {
   const isEven = (hi - lo) % 2 === 0;
   return Math.floor((lo + hi) / 2) - Number(isEven && lower);
 }
 
-/** The most questions that can still come. */
+/** Upper bound of the remaining questions. */
 export const mostQuestions = ({ lo, hi, end }) => (end ? 0 : Math.ceil(Math.log2(hi - lo + 1)));
 
-/** Take whether the new solution is "better", "equal", or "worse", and what else is kept of the answer. */
+/** Apply the answer "better", "equal", or "worse", with further details to store. */
 export function answer(search, verdict, more = {}) {
   const at = pivot(search);
   const { lo, hi } = search;

@@ -1,5 +1,5 @@
-// The study's own questions: on a solution at the end of its text, on a place in the message after
-// it was found and in the menu, on the task in the review.
+// The study's questions: about a solution at the end of its text, about a placement in the message after
+// it and in the menu, about the task in the review.
 
 import { $ } from "./dom.js";
 import { replyOf } from "./model.js";
@@ -13,7 +13,7 @@ export const LEVELS = [["unsure", t("Unsure")], ["fairly", t("Fairly")], ["sure"
 
 const about = ({ data }, what) => data.questions.filter((question) => question.about === what);
 
-/** Required questions that are not answered: {question, label}, of the task with an empty label. */
+/** Unanswered required questions: {question, label}, with an empty label for the task. */
 export function unanswered({ data, state }) {
   return data.questions.filter(({ required }) => required).flatMap((question) => {
     const labels = question.about === "task" ? [""] : state.ranked.flat();
@@ -22,11 +22,11 @@ export function unanswered({ data, state }) {
   });
 }
 
-/** What a question asks, and whether it needs an answer. */
+/** A question's text, and whether it is required. */
 const asked = ({ text, required }) => html`${text}<span class="muted"> ${
   required ? t("(required)") : t("(optional)")}</span>`;
 
-/** The control of a question; `data-question` says whose answer it holds. */
+/** A question's control, identified by `data-question`. */
 function control(page, question, label) {
   const { id, kind, text } = question;
   const value = replyOf(page.state, question, label);
@@ -39,7 +39,7 @@ function control(page, question, label) {
           ?disabled=${!page.canRank} .value=${value}></textarea>
       </div>`;
   }
-  // What is chosen is set before the name: in a group of its old name it could not undo another choice.
+  // Set `checked` before the name: under the old name it would clear another group's choice.
   const choice = (option, n, type, meaning) => html`
     <input type=${type} .checked=${option === value} name=${key} id="${key}${n}" value=${option} data-question=${id}
       data-label=${label} ?disabled=${!page.canRank} aria-label=${meaning ? `${option}: ${meaning}` : nothing}>`;
@@ -58,7 +58,7 @@ function control(page, question, label) {
     </fieldset>`;
 }
 
-/** Questions on a solution, to stand below its text. */
+/** Questions about a solution, for the end of its text. */
 export function solutionQuestions(page, label) {
   const questions = about(page, "solution");
   const title = t("Questions on solution {label}", { label });
@@ -76,13 +76,13 @@ export const goToQuestions = () => {
   section?.focus({ preventScroll: true });
 };
 
-/** Asks how sure one is of a place. */
+/** The question about confidence in a placement. */
 const sureness = ({ state }, label) => html`${t("How sure are you of its place?")}
   <span class="levels" role="group" aria-label=${t("How sure are you of its place?")}>${
     LEVELS.map(([level, text]) => html`<button type="button" data-sure=${level} data-label=${label}
       aria-pressed=${state.sure[label] === level}>${text}</button>`)}</span>`;
 
-/** The same of a place just found, where the study wants to know. */
+/** The same for the last placement, if the study asks. */
 export const askSure = (page, label) => (about(page, "placement").length
   ? html`<span class="ask-sure">${sureness(page, label)}</span>` : nothing);
 

@@ -1,4 +1,4 @@
-// The solution in hand: a title that stays, text of about 70 characters, contents, pictures to enlarge.
+// The open solution: sticky title, lines of about 70 characters, contents, and enlargeable images.
 
 import { $, $$, h } from "./dom.js";
 import { gradeText, gradingBar } from "./grading.js";
@@ -9,11 +9,11 @@ import { headings } from "./solutions.js";
 import { html, nothing } from "./vendor/lit-html.js";
 import { t } from "./words.js";
 
-// From so many headings on there are contents; from more on only their upper levels.
+// Minimum headings for contents, and for contents with upper levels only.
 const CONTENTS_FROM = 4;
 const DEEP = 10;
 
-/** Draw a page of the reader: a head that stays, with a title, and what is read below it. */
+/** Draw a page of the reader: sticky header with a title, and the text below. */
 export function drawSheet({ title, meta = "", before, actions, content, contents, kind = "", text, below }) {
   put(html`
     <div class=${classes("reader", contents && "has-contents", kind)} id="reader" tabindex="0" role="region"
@@ -31,7 +31,7 @@ export function drawSheet({ title, meta = "", before, actions, content, contents
   follow();
 }
 
-/** Draw how far one has read, and which section one is in. */
+/** Draw the reading progress and the current section. */
 function follow() {
   const [box, progress] = [$("#reader"), $(".reading-line")];
   if (!progress) return;
@@ -45,7 +45,7 @@ function follow() {
   for (const link of entries) link.ariaCurrent = link === now ? "true" : null;
 }
 
-/** Show the solution in hand; its text as soon as it is there. */
+/** Show the open solution, with its text once loaded. */
 export function drawReader(page) {
   const { current: label, solutions, canRank, isGrading } = page;
   const isRanked = page.isRanked(label);
@@ -73,7 +73,7 @@ export function drawReader(page) {
   });
 }
 
-/** The query above a candidate, which can be folded away. */
+/** The collapsible query above a candidate. */
 const query = (page) => ($("#statement") ? html`
   <details class="query" ?open=${page.isQueryOpen} @toggle=${({ target }) => page.set({ isQueryOpen: target.open })}>
     <summary>${t("Query")}</summary>${page.solutions.statement("query", t("Query"))}
@@ -86,7 +86,7 @@ function placeButton({ state }, isRanked) {
   return button("place", html`${text}${key("C")}`, { kind: "primary", keys: "C" });
 }
 
-/** What ends a text: what to do next. */
+/** The end of a text, with the next step. */
 function end({ state, canRank, isGrading }, label, isRanked) {
   if (!canRank) return nothing;
   const onward = isGrading ? t("Next candidate") : t("Next solution");
@@ -98,7 +98,7 @@ function end({ state, canRank, isGrading }, label, isRanked) {
         : button("place", text, { kind: "primary" })}</div>`;
 }
 
-/** Says that a text is on its way, or offers to try again. */
+/** Loading state of a text, or a button to retry. */
 export function loading({ solutions }, label) {
   const word = solutions.waiting(label);
   const text = word === "slow" ? t("Loading solution {label}…", { label }) : "";
@@ -107,7 +107,7 @@ export function loading({ solutions }, label) {
     button("reload", t("Try again"))}</p>`;
 }
 
-/** Links to the sections of a text; of many, those of the upper levels. */
+/** Links to a text's sections; only upper levels if there are many. */
 export function links(sections) {
   const levels = sections.map((section) => Number(section.tagName[1]));
   const top = Math.min(...levels);
@@ -145,7 +145,7 @@ export function enlarge(zoom) {
   $("#enlarged").showModal();
 }
 
-/** Show the enlarged picture as large as the window, or in its own size. */
+/** Toggle the enlarged image between window size and original size. */
 export function fit(isFit = !$("#enlarged").classList.contains("is-fit")) {
   $("#enlarged").classList.toggle("is-fit", isFit);
   $("#enlarged [data-do=fit]").textContent = isFit ? t("Actual size") : t("Fit to window");

@@ -1,4 +1,4 @@
-// The whole order before it is submitted, and the receipt after.
+// The review of the order before submission, and the receipt after it.
 
 import { $, $$, h } from "./dom.js";
 import { gradeText } from "./grading.js";
@@ -9,7 +9,7 @@ import { drawSheet } from "./reader.js";
 import { html, nothing } from "./vendor/lit-html.js";
 import { dateTime, listed, number, t } from "./words.js";
 
-/** A solution in the order; a button, since a look at it may change a mind. */
+/** A solution in the order; a button that opens it. */
 const one = (page, label, text) => html`
   <button type="button" class="open-it" data-open=${label}><span class="unseen">${noun(page)} </span>${
     sign(label)}${text ? html`<span class="snippet" dir="auto">${text}</span>` : nothing}</button>`;
@@ -35,7 +35,7 @@ const compare = (above, below) => html`
   <button type="button" class="btn quiet compare-row" data-pair="${above} ${below}"
     aria-label=${t("Compare {one} and {other}", { one: above, other: below })}>${t("Compare")}</button>`;
 
-/** Show the order as a whole: to submit it, or as it was submitted. */
+/** Show the whole order, for submission or as submitted. */
 export function drawReview(page) {
   const { state, canRank, receipt, saver, isGrading } = page;
   const cannot = Object.entries(state.cannot).map(([label, reason]) => `${label} (${reasonText(reason)})`);
@@ -83,7 +83,7 @@ function note({ isGrading, canRank, canReopen }) {
   return canReopen ? t("You can reopen this ranking until the study closes.") : t("Best at the top.");
 }
 
-/** What is asked before an order is submitted. */
+/** Questions before submission. */
 export const isThisIt = ({ isGrading }) => (
   isGrading ? t("All graded. Are these your grades?") : t("All ranked. Is this your order?")
 );
@@ -96,7 +96,7 @@ export function orderText(page) {
     : ranked.map((group) => group.join(" = ")).join(" > ");
 }
 
-/** Say that the ranking is stored as submitted, with what shows it. */
+/** The confirmation of a submitted ranking, with its receipt. */
 export function showReceipt(page, { receipt: code, saved_at: at, next }) {
   const { data, state } = page;
   const rows = [

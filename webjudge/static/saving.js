@@ -1,7 +1,7 @@
 // Saves states: one at a time, the newest next, retried until the server has them.
 //
-// A change that is made after submitting takes the submission back, wherever that is by then:
-// still waiting here, on its way, or on the server, where it is opened again first.
+// A change after submission withdraws the submission, wherever it is by then:
+// waiting here, in flight, or on the server, where it is reopened first.
 
 import { send } from "./network.js";
 import { Drafts } from "./storage.js";
@@ -10,10 +10,10 @@ import { t } from "./words.js";
 const PAUSES = [1, 2, 4, 8, 15, 30]; // seconds between attempts
 const LONGEST_WAIT = 20_000;
 const TYPING = 600;
-// The server has other solutions or questions than the page, or took the ranking as submitted.
+// The server has other solutions or questions than the page, or the ranking is submitted.
 const OUTDATED = ["layout", "unanswered", "submitted"];
 
-/** A random id of this tab; works without https too. */
+/** A random id of this tab; works without HTTPS. */
 function tabId() {
   const bytes = crypto.getRandomValues(new Uint8Array(15));
   return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_");
@@ -21,8 +21,8 @@ function tabId() {
 
 export class Saver {
   /**
-   * Of what the page carries, the clock that gives and takes back time, and a function that is told:
-   * "changed", "submitted", "reopened", or why nothing is saved, and the server's answer.
+   * From the page's data, the working-time clock, and a callback with an event name:
+   * "changed", "submitted", "reopened", or the reason for a failure, and the response.
    */
   constructor(data, clock, told) {
     this.data = data;
@@ -31,21 +31,21 @@ export class Saver {
     this.client = tabId();
     this.drafts = new Drafts(data, this.client);
     this.revision = data.revision;
-    this.submitted = data.submitted; // whether that revision is a submitted one
-    this.savedAt = null; // when this page saved last
-    this.status = null; // how far saving is, in words; none before anything is saved
-    this.change = 0; // how many were sent
-    this.waiting = null; // the newest change that is not sent yet
-    this.sending = null; // the change that is on its way, or to be sent again
-    this.unanswered = null; // what an earlier visit sent and may have reached the server since
-    this.opening = false; // whether the person asked for the ranking to be opened again
-    this.submissionWithdrawn = false; // whether there is a change since the person submitted
+    this.submitted = data.submitted; // whether that revision is submitted
+    this.savedAt = null; // time of this page's last save
+    this.status = null; // text of the saving state; null before the first save
+    this.change = 0; // number of changes sent
+    this.waiting = null; // the newest unsent change
+    this.sending = null; // the change in flight or to be resent
+    this.unanswered = null; // sent by an earlier visit, with unknown outcome
+    this.opening = false; // whether the person asked to reopen the ranking
+    this.submissionWithdrawn = false; // whether a change followed the submission
     this.failures = 0;
-    this.trouble = ""; // the last one
-    this.busy = null; // what is being sent
+    this.trouble = ""; // last error
+    this.busy = null; // the running request
     this.stopped = false; // until the person has decided
     this.ended = false; // for good
-    this.leaving = false; // whether the page is about to be left by itself
+    this.leaving = false; // whether the script is about to leave the page
     this.timer = 0; // until the next attempt
     addEventListener("online", () => this.retry());
     addEventListener("pagehide", () => this.pump());
@@ -62,12 +62,12 @@ export class Saver {
     return !this.ended && !this.leaving && Boolean(this.waiting || this.sending || this.opening);
   }
 
-  /** Whether the newest that the person wants is to submit. */
+  /** Whether the newest request is a submission. */
   get isSubmitting() {
     return Boolean((this.waiting ?? this.sending)?.submit);
   }
 
-  /** Save or submit a state: at once, or when the person pauses typing. */
+  /** Save or submit a state: at once, or debounced while typing. */
   save(state, { submit = false, soon = false } = {}) {
     if (this.ended) return;
     if (submit && this.isSubmitting) {
@@ -75,7 +75,7 @@ export class Saver {
       return;
     }
     this.submissionWithdrawn = !submit && (this.submissionWithdrawn || this.isSubmitting || this.submitted);
-    if (this.waiting) this.clock.put(this.waiting); // its time goes with the change that replaces it
+    if (this.waiting) this.clock.put(this.waiting); // the replacing change takes over its time
     this.waiting = { state, submit, ...this.clock.take() };
     this.keep();
     if (this.stopped) return;
@@ -84,19 +84,19 @@ export class Saver {
     else this.pump();
   }
 
-  /** Keep in this browser what waits. */
+  /** Store unsent changes in this browser. */
   keep() {
-    const sent = this.sending?.state ?? this.unanswered; // it is not known whether the server has it
+    const sent = this.sending?.state ?? this.unanswered; // unknown whether the server has it
     this.drafts.put({ base: this.revision, state: this.waiting.state, sent });
   }
 
-  /** Open a submitted ranking again. */
+  /** Reopen a submitted ranking. */
   reopen() {
     this.opening = true;
     this.pump();
   }
 
-  /** Go on from a newer revision, with this state or none; a submission has to be made anew. */
+  /** Rebase on a newer revision, with this state or none; a submission must be repeated. */
   resume({ revision, submitted }, state = null, how = {}) {
     const wanted = this.submissionWithdrawn || this.isSubmitting;
     this.submissionWithdrawn = state ? wanted || submitted : wanted && !submitted;
@@ -119,7 +119,7 @@ export class Saver {
     this.timer = setTimeout(() => this.pump(), milliseconds);
   }
 
-  /** Send what waits; done when the server has it, or did not answer. */
+  /** Send pending changes; resolves when the server has them or did not answer. */
   async pump() {
     clearTimeout(this.timer);
     this.timer = 0;
@@ -136,7 +136,7 @@ export class Saver {
     if (!this.timer) await this.pump();
   }
 
-  /** What is sent next, or null; what is submitted has to be opened before it changes. */
+  /** The next request, or null; a submitted ranking must be reopened before a change. */
   next() {
     const reopen = this.submitted && Boolean(this.waiting || this.opening);
     if (!reopen && !this.waiting) return null;
@@ -191,7 +191,7 @@ export class Saver {
     this.report();
   }
 
-  /** Send no more, until the person has decided or for good; what is unsaved is kept, also over a reload. */
+  /** Stop sending until a decision or for good; unsaved changes survive a reload. */
   stop({ status, answer }) {
     const { error } = answer;
     this.failures = 0;
@@ -207,12 +207,12 @@ export class Saver {
     this.report();
   }
 
-  /** Send nothing more, and ask nothing before the page is left. */
+  /** Stop sending, and do not warn before leaving the page. */
   end() {
     this.stopped = this.leaving = true;
   }
 
-  /** Go on where what is newer on the server is what this page has or sent; gives whether it is. */
+  /** Continue if the server's newer revision equals this page's state; returns whether it does. */
   joins(newer, state, same) {
     const isSame = same(state, newer.state);
     const isSent = [this.sending?.state, this.unanswered].some((sent) => sent && same(sent, newer.state));
@@ -223,8 +223,8 @@ export class Saver {
   }
 
   /**
-   * Take up what an earlier visit left: gives whether it is "stored", counts as "mine", or "both" are
-   * there and the person has to decide.
+   * Resume an earlier visit's changes: returns "stored", "mine", or "both" if the person
+   * must decide between two versions.
    */
   takeUp({ base, state, sent }, stored, same, canSave = true) {
     if (same(state, stored)) {
@@ -232,18 +232,18 @@ export class Saver {
       return "stored";
     }
     if (canSave && (base === this.revision || (sent && same(sent, stored)))) {
-      // What was on its way may arrive even after the page that sent it is closed.
+      // A request in flight may arrive after its page is closed.
       this.unanswered = base === this.revision ? sent : null;
       return "mine";
     }
-    // What is kept must go on saying what it was made from.
+    // Stored changes keep their base revision.
     this.revision = base;
     this.stopped = true;
     this.report();
     return "both";
   }
 
-  /** Where a state is that is not saved. */
+  /** Location of an unsaved state. */
   get draftLocation() {
     return this.drafts.works
       ? t("Your work is kept in this browser.")
@@ -255,7 +255,7 @@ export class Saver {
     this.told("changed");
   }
 
-  /** How far saving is: in a word, and in sentences where that needs explaining. */
+  /** The saving state: a word, with an explanation where needed. */
   describe() {
     const { savedAt, trouble, isSubmitting, draftLocation } = this;
     if (this.data.preview) return { word: "preview", text: t("Preview: nothing is saved") };

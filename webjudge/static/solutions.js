@@ -1,4 +1,4 @@
-// The solutions of a task: what is said of each, and its text, which comes with the page or later.
+// A task's solutions: metadata, and texts sent with the page or loaded later.
 
 import { $, $$, h } from "./dom.js";
 import { setFormulas } from "./formulas.js";
@@ -9,13 +9,13 @@ const WORDS_A_MINUTE = 230;
 const SLOW = 400;
 
 export class Solutions {
-  /** Of what the page carries; `changed` is called when a text has come, is slow, or cannot be had. */
+  /** From the page's data; calls `changed` when a text is loaded, slow, or failed. */
   constructor(data, changed) {
     this.data = data;
     this.changed = changed;
     this.texts = new Map(); // DocumentFragment, by version
     this.loading = new Map(); // "new", "slow" or "failed", by version
-    this.drawn = new Map(); // elements on the page, by what they are
+    this.drawn = new Map(); // elements on the page, by key
     for (const { dataset, content } of $$("template[data-solution]")) this.texts.set(dataset.version, content);
   }
 
@@ -23,13 +23,13 @@ export class Solutions {
     return this.data.solutions[label];
   }
 
-  /** Whether a text is "new", "slow", "failed", or empty where it is here. */
+  /** Loading state of a text: "new", "slow", "failed", or empty if loaded. */
   waiting(label) {
     const version = this.data.versions[label];
     return this.texts.has(version) ? "" : this.loading.get(version) ?? "new";
   }
 
-  /** Get a text; another attempt is made after one that failed. */
+  /** Load a text; retries after a failure. */
   async load(label) {
     const version = this.data.versions[label];
     if (this.texts.has(version) || /new|slow/.test(this.loading.get(version))) return;
@@ -46,7 +46,7 @@ export class Solutions {
     become(template ? "" : "failed");
   }
 
-  /** A text as it is read, or null; ids begin with a prefix, as two copies may be on the page. */
+  /** A text's element, or null; ids have a prefix, since two copies may be on the page. */
   prose(label, prefix = "") {
     const version = this.data.versions[label];
     const text = this.texts.get(version);
@@ -57,19 +57,19 @@ export class Solutions {
     return this.element(prefix, $("#statement").content, "prose", name);
   }
 
-  /** An element with a text, made once: what is unfolded in it stays so. */
+  /** A text's element, created once to keep its open details. */
   element(prefix, text, className, name = t("Table")) {
     if (!this.drawn.has(prefix)) {
       const prose = h("div", { class: className, dir: "auto" }, document.importNode(text, true));
       this.drawn.set(prefix, finish(prose, prefix, name));
     }
     const prose = this.drawn.get(prefix);
-    // Once the text is on the page: a formula may then be wider than it.
+    // After insertion, since a formula's width is known only then.
     queueMicrotask(() => setFormulas(prose));
     return prose;
   }
 
-  /** How large a solution is, in words: "8,056 words, 2 pictures". */
+  /** A solution's size: "8,056 words, 2 pictures". */
   size(label) {
     const { words, lines, pages, pictures } = this.about(label);
     return [
@@ -80,7 +80,7 @@ export class Solutions {
     ].filter(Boolean).join(", ");
   }
 
-  /** The same, in a few letters. */
+  /** The same, abbreviated. */
   shortSize(label) {
     const { words, lines, pages, pictures } = this.about(label);
     if (pages) return tn("1 page", "{n} pages", pages);
@@ -89,14 +89,14 @@ export class Solutions {
     return words < 1000 ? tn("1 word", "{n} words", words) : t("{n} words", { n: roughly(words) });
   }
 
-  /** How long reading it may take; empty where that is a moment. */
+  /** Estimated reading time; empty for short texts. */
   reading(label) {
     const minutes = Math.round(this.about(label).words / WORDS_A_MINUTE);
     return minutes > 2 ? t("about {n} min", { n: number(minutes) }) : "";
   }
 }
 
-/** Give a text what it needs on a page: targets for its contents, names of regions, enlarging. */
+/** Add anchors for the contents, region names, and image enlarging to a text. */
 function finish(prose, prefix, name) {
   headings(prose).forEach((heading, n) => { heading.id = `${prefix}-${n + 1}`; });
   const regions = $$(".table-scroll", prose).map((table) => [table, name]);

@@ -1,12 +1,12 @@
-// The clock of a problem, which the server keeps: this page says that it is in view.
+// Client of the server's clock of a problem: reports that the page is visible.
 
 import { send } from "./network.js";
 
 const BEAT = 15_000;
-const LAST_SAVE = 2; // seconds before the end, since nothing is taken after it
+const LAST_SAVE = 2; // seconds before the end, after which the server refuses saves
 
 export class SolvingClock {
-  /** Of what the page carries, a name of this tab, and a function that is told what happens. */
+  /** From the page's data, the tab's id, and a callback for events. */
   constructor({ urls, clock }, client, told) {
     Object.assign(this, { url: urls.clock, client, told });
     this.isPaused = false;
@@ -25,7 +25,7 @@ export class SolvingClock {
     return this.base.work + (this.isPaused || this.isElsewhere || document.hidden ? 0 : this.passed);
   }
 
-  /** Seconds that are left, or null: all time counts but pauses. */
+  /** Seconds left, or null; all time counts except pauses. */
   get left() {
     if (this.base.left === null || this.isPaused) return this.base.left;
     return Math.max(0, this.base.left - this.passed);
@@ -44,7 +44,7 @@ export class SolvingClock {
     if (!this.isPaused && !this.isElsewhere) this.say(running);
   }
 
-  /** Tell the server what is going on, or take the clock from another page; gives whether it agrees. */
+  /** Report the state to the server, or take over the clock from another page; returns success. */
   async say(running, take = false) {
     const sent = await send(this.url, { client: this.client, running, take });
     if (sent?.status === 409) {

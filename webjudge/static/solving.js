@@ -29,12 +29,12 @@ class Solving {
     this.data = data;
     this.text = $("#text");
     this.files = data.state.files; // ids
-    this.cover = null; // what hides problem and answer: [title, text, button]
-    this.isBusy = false; // while what was chosen is uploaded or checked
-    this.isOver = false; // nothing can be changed any more
+    this.cover = null; // cover over problem and answer: [title, text, button]
+    this.isBusy = false; // during an upload or check
+    this.isOver = false; // no more changes
     this.isPreviewed = false;
     this.isLeaving = false;
-    this.adding = Promise.resolve(); // the files that are being uploaded
+    this.adding = Promise.resolve(); // running uploads
     this.saver = new Saver(data, UNTIMED, (word, answer) => this.saverTold(word, answer));
     this.restore();
     this.clock = new SolvingClock(data, this.saver.client, (word, text) => this.clockTold(word, text));
@@ -48,7 +48,7 @@ class Solving {
   }
 
   get state() {
-    // No encoding holds half a surrogate pair, and PostgreSQL's text no NUL.
+    // UTF-8 cannot encode lone surrogates, and PostgreSQL text cannot contain NUL.
     const text = this.text.value.replace(/[\0\uD800-\uDFFF]/gu, "\uFFFD");
     return { text, files: this.files };
   }
@@ -132,7 +132,7 @@ class Solving {
 
   // Two versions
 
-  /** Take over what an earlier visit kept in this browser and could not save. */
+  /** Restore unsaved changes of an earlier visit in this browser. */
   restore() {
     $("#files")?.replaceChildren();
     this.draw();
@@ -152,7 +152,7 @@ class Solving {
     this.set({ files: files.filter((id) => this.data.files[id]) });
   }
 
-  /** Two versions of the answer: the person says which one counts; the other stays stored. */
+  /** Ask which of two versions counts; the other stays stored. */
   async decide(newer) {
     let choice = "";
     while (!choice) choice = await ask("conflict");
@@ -168,7 +168,7 @@ class Solving {
 
   // The clock
 
-  /** Hide problem and answer, so that no time is won. */
+  /** Hide problem and answer during a pause. */
   hide(...cover) {
     this.isStale = this.clock.isElsewhere; // another page may have changed the answer since
     this.set({ cover });
@@ -182,7 +182,7 @@ class Solving {
   }
 
   async pause() {
-    // Nothing is typed any more before the clock stops: then no save is taken.
+    // Disable typing before the clock stops, after which saves are refused.
     this.hide(t("Paused"), t("The clock is stopped. The problem and your answer are hidden."), t("Go on"));
     await this.adding;
     await this.saver.pump();
@@ -197,11 +197,11 @@ class Solving {
     else this.uncover();
   }
 
-  /** Save what is there; the server ends the problem with it. */
+  /** Save the final draft; the server ends the problem with it. */
   async timeIsOver() {
     this.set({ isOver: true });
     await this.saver.pump();
-    announce(t("The time is over."));
+    announce(t("Time is up."));
     if (!(await this.clock.say("work")) || !this.isLeaving) setTimeout(() => this.clock.say("work"), AFTER_END);
   }
 
@@ -209,7 +209,7 @@ class Solving {
 
   async submit() {
     this.set({ isBusy: true });
-    await this.adding; // what was chosen belongs to the answer
+    await this.adding; // chosen files belong to the answer
     const { state } = this;
     const isEmpty = !state.text.trim() && !state.files.length;
     const checked = isEmpty ? null : await send(this.data.urls.check, state);
@@ -230,7 +230,7 @@ class Solving {
 
   async togglePreview() {
     const sent = this.isPreviewed ? null : await send(this.data.urls.preview, { text: this.text.value });
-    if (sent?.status === 200) $("#shown").innerHTML = sent.answer.html; // made safe by what makes judges' pages
+    if (sent?.status === 200) $("#shown").innerHTML = sent.answer.html; // sanitized by the server
     else if (!this.isPreviewed) {
       noAnswer(t("No preview"));
       return;
@@ -250,13 +250,13 @@ class Solving {
     const look = ({ type }) => drop.classList.toggle("is-over", type === "dragenter" || type === "dragover");
     for (const event of ["dragenter", "dragover", "dragleave", "drop"]) {
       drop.addEventListener(event, look);
-      // A file that misses the place is not to replace the page.
+      // A file dropped elsewhere must not replace the page.
       addEventListener(event, (over) => over.preventDefault());
     }
     drop.addEventListener("drop", ({ dataTransfer }) => this.add([...dataTransfer.files]));
   }
 
-  /** Upload files after those that are being uploaded. */
+  /** Queue files for upload. */
   add(files) {
     this.adding = this.adding.then(() => this.uploadAll(files));
   }
@@ -272,7 +272,7 @@ class Solving {
     say(refused.join("\n") || (files.length ? tn("{n} file added.", "{n} files added.", files.length) : ""));
   }
 
-  /** Upload a file; gives what is wrong with it, or nothing. */
+  /** Upload a file; returns an error text or nothing. */
   async upload(file) {
     const { mostFiles, urls } = this.data;
     if (this.files.length >= mostFiles) return tn("There can be {n} file.", "There can be {n} files.", mostFiles);
@@ -285,7 +285,7 @@ class Solving {
     return "";
   }
 
-  /** Have other files, and save. */
+  /** Replace the list of files, and save. */
   keep(files) {
     this.set({ files });
     this.saver.save(this.state);

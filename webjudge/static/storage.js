@@ -1,6 +1,6 @@
-// What this browser keeps. It may be full or forbidden: pages work without.
+// Local storage. Pages also work if it is full or disabled.
 
-/** What is kept under a key, or null. */
+/** The value of a key, or null. */
 export function kept(key, storage = "localStorage") {
   try {
     return globalThis[storage].getItem(key);
@@ -9,7 +9,7 @@ export function kept(key, storage = "localStorage") {
   }
 }
 
-/** Keep a text, or with null forget what was kept; gives whether that worked. */
+/** Store a text, or remove it with null; returns success. */
 export function keep(key, text, storage = "localStorage") {
   try {
     if (text === null) globalThis[storage].removeItem(key);
@@ -21,19 +21,19 @@ export function keep(key, text, storage = "localStorage") {
 }
 
 /**
- * What is not saved yet, so that a reload or a crash loses nothing.
+ * Unsaved changes, which survive a reload or crash.
  *
- * Each tab keeps its own: that one has saved says nothing of what another has not.
+ * Each tab has a separate entry, since tabs save independently.
  */
 export class Drafts {
   constructor({ key, layout, contents, versions }, tab) {
-    this.layout = { layout, contents, versions }; // what the letters of a state mean
+    this.layout = { layout, contents, versions }; // meaning of a state's letters
     this.task = `webjudge:${key}:`;
     this.own = this.task + tab;
-    this.works = true; // where it does not, the page says so
+    this.works = true; // if false, the page shows a notice
   }
 
-  /** Keep a state, the revision that it was made from, and the state on its way. */
+  /** Store a state, its base revision, and the state in flight. */
   put(draft) {
     this.works = keep(this.own, JSON.stringify({ ...draft, ...this.layout }));
   }
@@ -42,14 +42,14 @@ export class Drafts {
     keep(this.own, null);
   }
 
-  /** Take over what an earlier visit left unsaved here, or null: {base, state, sent, layout, contents, versions}. */
+  /** Claim an earlier visit's unsaved entry: {base, state, sent, layout, contents, versions}, or null. */
   takeOver() {
     try {
       const key = Object.keys(localStorage).find((name) => name.startsWith(this.task));
       if (!key) return null;
       const text = kept(key);
       if (keep(this.own, text)) keep(key, null);
-      else this.own = key; // no room for a copy: go on under its name
+      else this.own = key; // no room for a copy: reuse its key
       return JSON.parse(text);
     } catch {
       return null;

@@ -1,4 +1,4 @@
-// What the saver tells, and what came from elsewhere or an earlier visit.
+// The saver's events, and changes from other tabs, devices, or earlier visits.
 
 import { $ } from "./dom.js";
 import { begin, goOn, show, stopComparing } from "./going.js";
@@ -31,16 +31,16 @@ const TOLD = {
   stale: conflict,
 };
 
-/** What the saver tells, by its word. */
+/** Handlers of the saver's events. */
 export const told = (page, word, answer) => TOLD[word](page, answer);
 
-/** Nothing more can be saved here: say why. */
+/** Explain why this page can no longer save. */
 function stop(page, heading, ...text) {
   if (page.isComparing) stopComparing(page);
   tell(heading, text.join(" "));
 }
 
-/** It is stored as submitted: show the receipt, unless the judge is at something that may change it. */
+/** Show the receipt of a submission, unless the judge is editing. */
 function finish(page, answer) {
   if (!page.saver.submitted || page.saver.isBehind) return;
   if (document.body.matches(".is-dragging") || $("dialog[open]")) {
@@ -53,7 +53,7 @@ function finish(page, answer) {
   announce(t("Submitted. Thank you."));
 }
 
-/** Look now and then whether a paused study goes on; then the page begins again, with what was kept. */
+/** Poll a paused study; reload with the stored changes when it resumes. */
 export function waitForResuming() {
   const look = async () => {
     const answer = document.hidden ? null : await read(location.href);
@@ -64,12 +64,12 @@ export function waitForResuming() {
   document.addEventListener("visibilitychange", look);
 }
 
-/** Somebody saved since, in another tab or on another device. */
+/** Handle a newer save from another tab or device. */
 function conflict(page, answer) {
   if (page.saver.joins(answer, page.state, model.same)) {
     page.set({ submitted: page.saver.submitted });
     goOn(page);
-  } else if (!page.canRank) follow(page, answer, false); // this page had nothing of its own
+  } else if (!page.canRank) follow(page, answer, false); // this page has no changes
   else {
     decide(page, {
       ...answer,
@@ -79,7 +79,7 @@ function conflict(page, answer) {
   }
 }
 
-/** Ask which order counts; until that is chosen both stay, and nothing is saved. */
+/** Ask which order counts; until then both stay, and nothing is saved. */
 export async function decide(page, newer) {
   page.set({ undecided: newer });
   const choice = await ask("conflict", [
@@ -93,7 +93,7 @@ export async function decide(page, newer) {
   follow(page, newer, choice === "mine");
 }
 
-/** Go on from what the server has: with this page's order, as a draft, or with the server's. */
+/** Continue from the server's revision: with this page's order as a draft, or with the server's. */
 function follow(page, newer, isMine) {
   if (!isMine) page.replace(newer.state);
   page.set({ submitted: newer.submitted && !isMine });
@@ -102,7 +102,7 @@ function follow(page, newer, isMine) {
   if (!isMine) announce(t("Newer version loaded."));
 }
 
-/** Bring back what an earlier visit could not save, perhaps from another layout. */
+/** Restore an earlier visit's unsaved state, possibly from another layout. */
 export function restore(page, left) {
   const { data, saver } = page;
   let [state, sent] = [null, null];
@@ -131,7 +131,7 @@ export function restore(page, left) {
   if (left.layout !== data.layout) tell(t("The solutions have changed"), changes(left.versions, data.versions));
 }
 
-/** Say in sentences what changed between the versions of solutions, by letter, of two layouts. */
+/** Describe the changed solutions between two layouts, by letter. */
 function changes(then, now) {
   const removed = Object.keys(then).filter((letter) => !(letter in now));
   const added = Object.keys(now).filter((letter) => !(letter in then));

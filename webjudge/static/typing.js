@@ -1,7 +1,7 @@
-// What is typed in a form stays until it is saved: in this browser, for all tabs, over reloads.
+// Form drafts: kept in this browser until saved, for all tabs and across reloads.
 //
-// Beside each value stands what its page showed, so that the server sees whether another tab has
-// saved the same field in between.
+// Each value is stored with the one that its page showed: so the server detects a save of the
+// same field by another tab in between.
 
 import { $ } from "./dom.js";
 import { keep, kept } from "./storage.js";
@@ -56,7 +56,7 @@ export function keepTyped() {
   });
 }
 
-/** Forget what was saved: what this tab sent, not what others hold. */
+/** Remove this tab's saved drafts; other tabs' drafts stay. */
 function forget(key) {
   const [draft, sent] = [readFrom("localStorage", key), readFrom("sessionStorage", key)];
   for (const [name, value] of Object.entries(sent)) if (draft[name]?.value === value) delete draft[name];
@@ -64,7 +64,7 @@ function forget(key) {
   write("sessionStorage", key, {});
 }
 
-/** Couple the years of a solver and its kind: years make it a person; gives the fields that changed. */
+/** Keep a solver's years and kind consistent: years make it a person; returns the changed fields. */
 function coupled(elements, { name, value }) {
   const [part, id] = [name.split("-", 1)[0], name.slice(name.indexOf("-") + 1)];
   const [kind, years] = [elements[`kind-${id}`], elements[`years-${id}`]];

@@ -1,4 +1,4 @@
-// Texts in the judge's language: scripts name them in English, and the page brings the catalog.
+// Translations: scripts use the English text as the key, and the page includes the catalog.
 
 const source = globalThis.document?.getElementById("words");
 const catalog = source ? JSON.parse(source.textContent) : {};
@@ -8,10 +8,10 @@ const ordinals = new Intl.PluralRules(language, { type: "ordinal" });
 
 const filled = (text, values) => text.replace(/\{(\w+)\}/g, (whole, name) => values[name] ?? whole);
 
-/** A text, with values in its places: t("{n} of {all}", { n, all }). */
+/** Translate with placeholders: t("{n} of {all}", { n, all }). */
 export const t = (text, values = {}) => filled(catalog[text] ?? text, values);
 
-/** A text for one or for several; {n} is the number. */
+/** Translate a singular or plural; {n} is the number. */
 export function tn(one, several, n, values = {}) {
   const forms = catalog[one];
   const text = forms ? forms[plurals.select(n)] ?? forms.other : [several, one][Number(n === 1)];

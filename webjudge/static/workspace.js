@@ -1,4 +1,4 @@
-// The judging workspace: one solution in hand, the order in sight. Draws the page, and hears what is done.
+// The judging workspace: the open solution and the order. Draws the page and dispatches events.
 
 import { press } from "./actions.js";
 import { drawComparing } from "./comparing.js";
@@ -17,7 +17,7 @@ import { restore, told, waitForResuming } from "./syncing.js";
 
 const DRAW = { problem: drawProblem, reader: drawReader, compare: drawComparing, review: drawReview };
 
-/** Draw all that the page shows. */
+/** Draw the page. */
 function draw(page) {
   if (!page.view) return;
   holdingFocus(() => {
@@ -53,10 +53,10 @@ function start(page) {
     if (target.matches("textarea")) reply(page, target);
   });
   document.addEventListener("change", ({ target }) => {
-    if (target.matches("input[data-question]")) reply(page, target);
-    else if (target.matches("textarea")) saver.pump();
+    if (target.matches("textarea")) saver.pump();
+    else if (target.matches("[data-question]")) reply(page, target);
   });
-  // The choice of a language leads back to this task; a preview has links instead.
+  // Choosing a language returns to this task; a preview has links instead.
   for (const field of $$("#help [name=gid]")) field.value = data.key;
   if (data.paused && !data.preview) waitForResuming();
   document.body.dataset.ready = "yes";

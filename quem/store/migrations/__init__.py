@@ -1,1 +1,1 @@
-"""Brings the tables of an older store to those of this version; Alembic runs it."""
+"""Alembic migrations from older stores to this version."""

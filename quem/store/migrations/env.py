@@ -1,4 +1,4 @@
-"""Alembic runs this: the migrations go over the connection that the store gives."""
+"""The Alembic environment: runs the migrations on the store's connection."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The migrations, in their order."""
+"""The migrations in order."""

@@ -1,4 +1,4 @@
-"""``quem analyze``: formats of a report, several processes, and what is doubtful."""
+"""``quem analyze``, ``compare``, and ``plan``: formats, processes, doubts, and how they end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from distributed import LocalCluster
 from PIL import Image
 
 import quem
+from quem.report.files import json_text
 from tests.examples import JUDGES, PROBLEMS, long_csv, study_with
+from tests.scores.made import write_retrievers
+from tests.store.made import hold_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,31 +30,24 @@ THIRD = {key: [{"id": f"{key[0].upper()}{n}"} for n in (1, 2, 3)] for key in ("j
 
 
 def ranked(*solvers: str) -> str:
-    """Rank solvers as they are named, worst first, by every judge on every problem."""
     cells = {(j, p, s): i for j in JUDGES for p in PROBLEMS for i, s in enumerate(solvers, 1)}
     return long_csv(cells)
 
 
 def without(pattern: str) -> str:
-    """The table without some rows."""
     return "".join(r for r in PLAIN.splitlines(keepends=True) if not re.match(pattern, r))
 
 
-# What is changed in the example, its table, and what is said.
+# The change of the example or its table, and the message.
 DOUBTS: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "judge-less-experienced",
-        {"judges": [{"id": "J1", "experience": 20}, {"id": "J2", "experience": 10}]},
+        {"judges": [{"id": "J1"}, {"id": "J2", "experience": 10}]},
         PLAIN,
         "judge J2 (10 years) has less experience than S6 (12 years)",
     ),
     ("few-subjects", {"subjects": SUBJECTS[:4]}, without(".*,S[56],"), "only 4 subjects have"),
-    (
-        "no-ranks",
-        {"subjects": [*SUBJECTS, S7]},
-        PLAIN,
-        "S7 has no ranks",
-    ),
+    ("no-ranks", {"subjects": [*SUBJECTS, S7]}, PLAIN, "S7 has no ranks"),
     ("no-system", {"systems": []}, without(".*,sys,"), "no system has ranks"),
     (
         "many-systems",
@@ -61,10 +57,7 @@ DOUBTS: list[tuple[str, dict[str, Any], str, str]] = [
     ),
     (
         "not-in-rankings",
-        {
-            key: [{"id": f"{key[0].upper()}{n}"} for n in (1, 2, 3)]
-            for key in ("judges", "problems")
-        },
+        THIRD,
         PLAIN,
         "judge J3 and problem P3 are not in the rankings",
     ),
@@ -80,7 +73,6 @@ DOUBTS: list[tuple[str, dict[str, Any], str, str]] = [
 
 
 def test_the_example_has_no_doubts(make_study: Callable[..., Path]) -> None:
-    """The study that the cases spoil shows none of the doubts by itself."""
     found = quem.analyze(quem.load_study(make_study(study_with()))).warnings
     assert {one.code for one in found} <= {"no-reference", "decisive"}
 
@@ -89,7 +81,6 @@ def test_the_example_has_no_doubts(make_study: Callable[..., Path]) -> None:
 def test_a_study_shows_a_doubt(
     code: str, changes: dict[str, Any], table: str, message: str, make_study: Callable[..., Path]
 ) -> None:
-    """Each is found where it should be, and said with its numbers."""
     path = make_study(study_with(**changes), rankings__csv=table)
     found = quem.analyze(quem.load_study(path)).warnings
     assert [one.code for one in found if message in one.message] == [code]
@@ -126,7 +117,6 @@ def test_the_command_takes_several_or_none(make_study: Callable[..., Path], run:
 
 
 def test_figures_for_print(make_study: Callable[..., Path], run: Command) -> None:
-    """As PDF with its fonts, always the same, and as PNG of the wanted density."""
     study = make_study(study_with())
     out = study.parent / "out"
     words = ("analyze", study, "--out", out, "--tables", "none", "--figures")
@@ -150,7 +140,6 @@ BIKES = Path(__file__).resolve().parents[2] / "studies" / "ccbr" / "bikes.csv"
 
 @pytest.fixture
 def dialogue(tmp_path: Path) -> Path:
-    """A study that takes a second."""
     shutil.copy(BIKES, tmp_path)
     path = tmp_path / "study.yaml"
     path.write_text(
@@ -177,10 +166,135 @@ def test_one_process_two_and_a_cluster_say_the_same(run: Command, dialogue: Path
 
 
 def test_check_simulates_nothing(run: Command, dialogue: Path) -> None:
-    """What was read is counted and nothing written; a constant attribute is known by then."""
+    """`check` counts the input and writes nothing; it detects a constant attribute."""
     code, out, _ = run("check", dialogue)
     assert (code, "found: 64 cases, 10 attributes" in out) == (0, True)
     assert len(list(dialogue.parent.iterdir())) == 2
     (dialogue.parent / "c.csv").write_text("a,b,class\n1,x,A\n2,x,B\n3,x,A\n")
     dialogue.write_text("kind: dialogue\ncases: c.csv\n")
     assert "warning: constant-attribute: " in run("check", dialogue).err
+
+
+STUDIES = Path(__file__).resolve().parents[2] / "studies"
+PLANNERS = STUDIES / "assembly-planners" / "study.yaml"
+QUICK = ("--figures", "none")
+
+
+@pytest.fixture
+def studies(tmp_path: Path) -> Path:
+    ignored = shutil.ignore_patterns("*-*e")
+    return shutil.copytree(PLANNERS.parent, tmp_path / "studies", ignore=ignored)
+
+
+def test_a_report_is_written_beside_the_study(run: Command, studies: Path) -> None:
+    """Summary on stdout, and every file that there is something for; JSON writes nothing."""
+    before = sorted(studies.iterdir())
+    words = ("compare", studies / "study.yaml", "--level", 0.9)
+    code, out, _ = run(*words, "--json")
+    assert (code, sorted(studies.iterdir())) == (0, before)
+    printed = json.loads(out)
+    assert printed["settings"] == {"level": 0.9, "systems": []}
+    code, summary, err = run(*words)
+    folder = studies / "study-compare"
+    assert (code, summary.splitlines()[0]) == (0, printed["studies"][0]["title"])
+    assert err.endswith(f"\nReport: {folder / 'report.html'}\n")
+    assert (folder / "analysis.json").read_text("utf-8") == out
+    assert {file.name for file in folder.iterdir()} >= {"versions.svg", "differences.csv"}
+
+
+def test_several_studies_report_into_the_current_folder(
+    run: Command, studies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    both = (studies / "study.yaml", studies / "next-year.yaml")
+    code, out, _ = run("compare", *both, *QUICK)
+    assert (code, "Versions of Fitter" in out) == (0, True)
+    assert [path.name for path in here.iterdir()] == ["study-compare"]
+
+
+def test_retrievers_are_compared(run: Command, tmp_path: Path) -> None:
+    path = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9, "c": 1.0})
+    assert run("compare", path).out.startswith("Study one\n")
+    folder = tmp_path / "one-compare"
+    assert {file.name for file in folder.iterdir()} == {
+        *("report.html", "analysis.json", "means.csv", "differences.csv", "scores.csv"),
+        *("scores.svg", "table.md", "table.tex", "table.html"),
+    }
+    assert run("compare", path, "--json").out == (folder / "analysis.json").read_text("utf-8")
+    assert run("compare", path, PLANNERS).refuses(f"error: {PLANNERS}: kind: ")
+    assert run("compare", PLANNERS, path).refuses("this is a retrieval study")
+    assert run("compare", STUDIES / "bicycles" / "study.yaml", "--no-code").refuses(".python: ")
+
+
+def test_mistakes_of_all_studies_are_told_at_once(run: Command, studies: Path) -> None:
+    both = (studies / "study.yaml", studies / "next-year.yaml")
+    before = sorted(studies.iterdir())
+    for path in both:
+        text = path.read_text("utf-8")
+        path.write_text(text.replace("experience_unit", "experience_units"), "utf-8")
+    places = [f"{both[0]}:9:1: experience_units", f"{both[1]}:10:1: experience_units"]
+    assert run("compare", *both).refuses(*places)
+    assert sorted(studies.iterdir()) == before
+
+
+def test_an_open_session_is_read_only_with_reveal(run: Command, judging_study: Path) -> None:
+    hold_session(judging_study).close()
+    words = ("compare", judging_study, PLANNERS, "--json")
+    assert run(*words).refuses("--reveal")
+    code, out, err = run(*words, "--reveal")
+    assert (code, json.loads(out)["studies"][0]["id"]) == (0, "made-up")
+    assert "warning: session-open: made-up: " in err
+
+
+SMALL = ("--judges", "2-3", "--subjects", "6,9-10", "--problems", "3")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_plan_is_printed_and_written(here: Path, run: Command) -> None:
+    """The summary goes to stdout, warnings to stderr, and the report beside."""
+    code, out, err = run("plan", *SMALL, "--simulate", 30, "--width", 3.8, "--seed", 3)
+    assert code == 0
+    assert "30 simulated studies of each design" in out
+    assert "warning: noise-assumed" in err
+    assert "warning" not in out
+    assert err.endswith("Report: quem-plan/report.html\n")
+    names = {"report.html", "analysis.json", "designs.csv", "growth.svg"}
+    assert {path.name for path in (here / "quem-plan").iterdir()} >= names
+
+
+def test_json_is_that_of_the_result(here: Path, run: Command) -> None:
+    """--json prints what `quem.plan` gives, and writes nothing; numbers are read in every way."""
+    words = (
+        *("--width", 3.5, "--person", 0.5, "--noise", "high", "--simulate", 20, "--seed", 9),
+        *("--subjects", "6-8,9", "--judges", "2,4", "--problems", "3-4", "--minutes", 4),
+        *("--solving-minutes", 90, "--systems", 3, "--level", 0.9, "--experience", "2-10.5"),
+        *("--reference-population", "0-5-15:60-40"),
+    )
+    given: dict[str, Any] = {"width": 3.5, "person": 0.5, "noise": "high", "simulate": 20}
+    given |= {"subjects": range(6, 10), "judges": (2, 4), "problems": (3, 4), "minutes": 4}
+    given |= {"solving_minutes": 90, "systems": 3, "level": 0.9, "experience": (2, 10.5)}
+    population = {"years": (0, 5, 15), "share": (60, 40)}
+    result = quem.plan(**given, seed=9, reference_population=population)
+    assert run("plan", *words, "--json").out == json_text(result.to_dict())
+    assert list(here.iterdir()) == []
+
+
+def test_plans_that_end_early_write_nothing(
+    here: Path, run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that is missing ends with 1; Ctrl-C in the simulation with 130."""
+    assert run("plan", "no-such.yaml").refuses("no-such.yaml: file not found")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("quem.planning.planner.simulate", interrupted)
+    assert run("plan", "--width", 3, "--simulate", 10).refuses("Interrupted.", code=130)
+    assert list(here.iterdir()) == []

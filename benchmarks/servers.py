@@ -1,25 +1,27 @@
-"""The two servers that `web.py` measures: quem's and the peer's, each with a client of its own.
+"""quem's server and Potato's, each with a client of its own.
 
-Both serve the same task: 20 problems, each with a statement and 8 solutions that are to be ranked.
+Both serve the same task: 20 problems, each with a statement and 8 solutions to rank.
 """
 
 from __future__ import annotations
 
 import http.client
 import json
-import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
 
+from uv import find_uv_bin
+
+from benchmarks.measuring import PYTHON, QUEM, environment
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PEER = "potato-annotation==2.12.*"
+POTATO = "2.12.1"
 PROBLEMS, SOLVERS = 20, 8
 LABELS = "ABCDEFGH"
 # About 150 words.
@@ -42,7 +44,7 @@ class Client:
         self._cookies: dict[str, str] = {}
 
     def send(self, method: str, path: str, body: str | None = None, kind: str = "") -> bytes:
-        """Send a request, and give the body of what comes back; an error is an error here."""
+        """Send a request, and follow where it leads: the body; an error is raised."""
         headers = {"Cookie": "; ".join(f"{k}={v}" for k, v in self._cookies.items())}
         if body is not None:
             headers["Content-Type"] = kind
@@ -92,7 +94,7 @@ class Server(Protocol):
 
 
 def order(count: int) -> list[str]:
-    """Give the labels, in another order each time."""
+    """The labels, in another order each time."""
     turn = count % SOLVERS
     return list(LABELS[turn:] + LABELS[:turn])
 
@@ -126,15 +128,14 @@ class Quem:
                 (group / f"S{solver}.md").write_text(solution(problem, solver))
         study = folder / "study.yaml"
         study.write_text("\n".join(lines) + "\n")
-        start = "from quem.cli import run; run()"
-        return [sys.executable, "-c", start, "serve", str(study), "--port", str(port)]
+        return [*QUEM, "serve", str(study), "--port", str(port)]
 
     def judges(self, output: str, port: int, count: int) -> list[Judge]:
         """Open the links that were made."""
         return [_QuemJudge(port, link) for link in self.links(output)[:count]]
 
     def links(self, output: str) -> list[str]:
-        """Give the paths of judges' links: from the file that is named, or what was printed."""
+        """The paths of judges' links: from the file that is named, or what was printed."""
         file = re.search(r"^Links: (.*) \(only", output, re.MULTILINE)
         return re.findall(r"(/j/[\w-]+)", Path(file[1]).read_text() if file else output)
 
@@ -180,14 +181,31 @@ class _QuemJudge:
         self._revisions[group] = answer["revision"]
 
 
-class Peer:
+class OldQuem(Quem):
+    """The same app with waitress's own limits and four threads, as it was served once."""
+
+    def command(self, folder: Path, port: int) -> list[str]:
+        study = folder / "study.yaml"
+        super().command(folder, port)
+        work = str(Path(__file__).with_name("work.py"))
+        return [*PYTHON, work, "serve_as_before", str(study), str(port)]
+
+
+class Potato:
     """Potato, in an environment of its own, with its own kind of ranking."""
 
     health = "/health"
 
     def __init__(self, folder: Path) -> None:
         self._environment = folder
-        self.version = install(folder, PEER)
+        uv = find_uv_bin()
+        # The versions of our own libraries are not those of its users.
+        unpinned = {k: v for k, v in environment().items() if not k.endswith("_CONSTRAINT")}
+        for command in (
+            ("venv", "--python", sys.executable, folder),
+            ("pip", "install", "--python", folder, f"potato-annotation=={POTATO}"),
+        ):
+            subprocess.run([uv, "--quiet", *command], check=True, env=unpinned)
 
     def command(self, folder: Path, port: int) -> list[str]:
         """Write a task in which each item shows a statement and the same solutions."""
@@ -222,15 +240,15 @@ class Peer:
         }
         # JSON is YAML.
         (folder / "config.yaml").write_text(json.dumps(task))
-        program = str(_scripts(self._environment) / "potato")
+        program = str(self._environment / "bin" / "potato")
         return [program, "start", "config.yaml", "-p", str(port), "--host", "127.0.0.1"]
 
     def judges(self, output: str, port: int, count: int) -> list[Judge]:  # noqa: ARG002
         """Log users in by name."""
-        return [_PeerJudge(port, number) for number in range(count)]
+        return [_PotatoJudge(port, number) for number in range(count)]
 
 
-class _PeerJudge:
+class _PotatoJudge:
     def __init__(self, port: int, number: int) -> None:
         self._client = Client(port)
         self._client.send_form("/auth", **{"email": f"judge{number}", "pass": ""})
@@ -251,26 +269,3 @@ class _PeerJudge:
         answer = self._client.send_json("POST", "/updateinstance", body)
         if answer.get("status") not in ("ok", "success"):
             raise RuntimeError(str(answer))
-
-
-def install(folder: Path, requirement: str) -> str:
-    """Make an environment with one package; gives the version that was installed."""
-    uv = shutil.which("uv")
-    if uv is None:
-        from uv import find_uv_bin
-
-        uv = find_uv_bin()
-    python = str(_scripts(folder) / "python")
-    for command in (
-        ["venv", "--python", sys.executable, str(folder)],
-        ["pip", "install", "--compile-bytecode", "--python", python, requirement],
-    ):
-        subprocess.run([uv, "--quiet", *command], check=True)
-    name = requirement.partition("==")[0]
-    code = f"from importlib.metadata import version; print(version({name!r}))"
-    done = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True)
-    return done.stdout.strip()
-
-
-def _scripts(environment: Path) -> Path:
-    return environment / ("Scripts" if os.name == "nt" else "bin")

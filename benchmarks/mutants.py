@@ -67,7 +67,7 @@ ROOMS = {
         ("quem/store/work.py", "quem/store/state.py"),
         tuple(
             f"tests/store/test_{one}.py"
-            for one in ("state", "saving", "life", "standing", "solving", "dealing")
+            for one in ("state", "saving", "standing", "solving", "dealing")
         ),
     ),
     "names": Room(

@@ -40,9 +40,9 @@ RULES = {
     r"\bbetrays?\b|\bgives? (?!nobody )(?:\w+ ){1,3}away\b": "reveals",
     r"(?<!p [=<>] )(?<![\w.=<>])\.\d\d\b(?<!p of \.\d\d)": "0.12, except p values",
 }
-# Folders of code whose messages and docstrings are checked, and how no docstring of some begins.
+# Folders of code whose messages and docstrings are checked, and how no docstring begins.
 CODE = ("quem", "webjudge")
-OPENINGS = {"quem": re.compile(r"(?:Give|Say|Tell)\b")}
+_OPENING = re.compile(r"(?:Give|Say|Tell)\b")
 _CODE = re.compile(
     r"^```.*?^```|`[^`\n]*`|^ {4}.*?$|https?://\S+|\{[#%{].*?[#%}]\}", re.DOTALL | re.MULTILINE
 )
@@ -90,12 +90,12 @@ def check(text: str) -> Iterator[tuple[str, str]]:
 
 def openings() -> Iterator[Finding]:
     """Find the docstrings that begin with a verb of speech."""
-    for folder, opening in OPENINGS.items():
+    for folder in CODE:
         for path in (ROOT / folder).rglob("*.py"):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
                     text = ast.get_docstring(node) or ""
-                    if opening.match(text):
+                    if _OPENING.match(text):
                         place = path.relative_to(ROOT).as_posix()
                         yield Finding(place, text.partition("\n")[0], "what is computed or done")
 

@@ -306,7 +306,7 @@ def test_from_a_folder_to_the_first_link(browser: Browser, unfinished: Site) -> 
         expect(page.get_by_text("work only on this computer")).to_be_visible()
         # The window is looked at again: what was written is no longer missing.
         page.evaluate("window.dispatchEvent(new Event('focus'))")
-        expect(page.get_by_text("Nothing is lacking.")).to_be_visible()
+        expect(page.get_by_text("Nothing is missing.")).to_be_visible()
         dashboard.check()
         page.get_by_label("Institution").fill("ETH")
         follow(page.get_by_role("button", name="Open the study and show links"))
@@ -403,7 +403,7 @@ def test_the_review_by_keys(browser: Browser, named: Site) -> None:
         dashboard.check()
         lead(page, "r")
         expect(said).to_contain_text("Replaced “Claude” in 2 solutions.")
-        expect(page.locator(".note", has_text="solutions from people have marks")).to_be_visible()
+        expect(page.locator(".note", has_text="people have replaced words")).to_be_visible()
         dashboard.check()
         lead(page, "u")
         expect(asked).to_have_text("“Claude” is in 2 solutions.")
@@ -449,7 +449,7 @@ def test_a_solution_with_words_left(browser: Browser, named: Site) -> None:
         follow(page.get_by_role("listitem").filter(has=solver).get_by_role("link"))
         said = page.get_by_role("status").first
         expect(solver).to_be_hidden()
-        page.get_by_text("Show who made it").click()
+        page.get_by_text("Show the solver").click()
         expect(solver).to_be_visible()
         expect(page.get_by_role("button", name="Looks fine")).to_be_disabled()
         words = page.locator("#found > li")
@@ -465,7 +465,7 @@ def test_a_solution_with_words_left(browser: Browser, named: Site) -> None:
         lead(page, "r")
         expect(said).to_contain_text("Replaced “Claude” in this solution.")
         lead(page, "u")
-        expect(said).to_contain_text("Taken back")
+        expect(said).to_contain_text("Undone")
         page.set_viewport_size(PHONE)  # type: ignore[arg-type]
         before = words.count()
         follow(page.locator("#deciding").get_by_role("button", name="Keep"))

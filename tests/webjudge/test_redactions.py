@@ -215,7 +215,7 @@ def test_words_are_replaced_and_taken_back(app: Flask, client: FlaskClient) -> N
     assert decisions(app) == [("P1", FIRST, "Claude", "redact")]
     assert shown() == 2
     assert decide(client, "accept", "Deep Blunder").count("Kept: Deep Blunder") == 1
-    assert "Taken back: nothing is decided about “Claude”." in decide(client, "undo")
+    assert "Undone: “Claude” is undecided." in decide(client, "undo")
     assert decisions(app) == [("P1", FIRST, "Deep Blunder", "accept")]
     assert shown() == 0
     decide(client, "redact", "Deep Blunder")

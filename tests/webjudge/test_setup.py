@@ -95,7 +95,7 @@ def test_people_are_moved_and_comments_stay(site: Site, client: FlaskClient) -> 
         ),
         ({}, ("system", "many"), 'value="many"'),
         ({"email": "nobody"}, SYSTEM, "is not an email address"),
-        ({"fewest": "9", "most": "2"}, SYSTEM, "Write more years than the fewest"),
+        ({"fewest": "9", "most": "2"}, SYSTEM, "Enter more years than the minimum"),
         ({"fewest": "0", "most": ""}, SYSTEM, 'role="alert"'),
         ({"name-nobody": "Mario"}, SYSTEM, "nobody is not in the study any more"),
     ],
@@ -189,7 +189,7 @@ def test_one_button_opens_and_shows_links(site: Site, client: FlaskClient) -> No
         sent = {"shown": seen(client), "then": "open", **fields}
         return client.post(SETUP, data=sent, follow_redirects=True).text
 
-    assert "not complete: Nobody is named as a person" in client.get("/dashboard/open").text
+    assert "not complete: No person has years" in client.get("/dashboard/open").text
     assert "The consent form is not written" in press(**{"years-maria": "4"})
     for text in ("problems/task-1", "problems/task-2", "consent"):
         (site.path.parent / f"{text}.md").write_text("Do.\n")

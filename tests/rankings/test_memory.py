@@ -185,7 +185,11 @@ def studies(draw: st.DrawFn) -> quem.Study:
         systems=[{"id": one, "name": draw(WORDS)} for one in systems[:1]],
         withheld=systems[1:],
         title=draw(WORDS),
-        description=draw(st.text(max_size=20)),
+        description=draw(
+            st.text(
+                st.characters(codec="utf-8", exclude_characters="\x85\u2028\u2029"), max_size=20
+            )
+        ),
         analysis={"level": draw(st.sampled_from([0.9, 0.95]))},
     )
 

@@ -130,7 +130,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes) -
     file = tmp_path / "notes.sqlite3"
     file.write_bytes(content)
     place = locate_database(tmp_path / "study.yaml", str(file))
-    _refused(place, r"notes\.sqlite3.*(no SQLite|cannot be used)")
+    _refused(place, r"notes\.sqlite3.*(not an SQLite|cannot be used)")
     assert file.read_bytes() == content
 
 

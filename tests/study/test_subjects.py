@@ -91,7 +91,7 @@ def test_what_is_written_is_read(
         ("id,experience,state P9\nS1,1,none\n", "subjects.csv:1:3: state P9: there is no problem"),
         ("id,experience,state P1\nS1,1,lost\n", "subjects.csv:2:3: state P1: 'lost' is none of"),
         ("id,experience,seconds P1\nS1,1,x\n", "subjects.csv:2:3: seconds P1: 'x' is not a num"),
-        ('id,experience\n"S1,1\n', "subjects.csv:2: is no CSV"),
+        ('id,experience\n"S1,1\n', "subjects.csv:2: is not CSV"),
         ("id,experience\nsys,1\n", "study.yaml:3:16: systems[1].id: the id 'sys' is already used"),
         ("id,experience\nJ1,1\n", "study.yaml:4:15: judges[1].id: judge 'J1' is also a subject"),
         (None, "study.yaml:5:11: subjects: there is no file 'subjects.csv'"),

@@ -453,7 +453,7 @@ def _desk(gid: str) -> tuple[PersonRow, str, TaskRow]:
     choose_language(site(), desk.judge)
     if desk.ballot is None:
         abort(404)
-    return desk.judge, desk.judge.study.state, desk.ballot
+    return desk.judge, desk.state, desk.ballot
 
 
 def _letters(ballot: TaskRow) -> dict[str, str]:

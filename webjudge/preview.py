@@ -142,6 +142,5 @@ def _preview_ballot(number: int, group: Group, occasion: int, *, practice: bool)
         seconds=0.0,
         views={},
         layout_id="",
-        layout=layout,
         layouts=[layout],
     )

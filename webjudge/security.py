@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import socket
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -152,6 +152,8 @@ class Kept(SecureCookieSessionInterface):
     """The signed cookie with the chosen language and flashed messages."""
 
     digest_method = staticmethod(hashlib.sha256)
+    # Otherwise each request would derive the key again.
+    get_signing_serializer = cache(SecureCookieSessionInterface.get_signing_serializer)
 
     def get_cookie_path(self, app: Flask) -> str:  # noqa: ARG002
         """Restrict the cookie to the app's path."""

@@ -118,9 +118,15 @@ def _begin(connection: Connection) -> None:
     if not options.get("quem_writes", False):
         connection.exec_driver_sql("BEGIN")
         return
-    connection.exec_driver_sql(busy_timeout(options.get("quem_patience", PATIENCE)))
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
-    connection.exec_driver_sql(busy_timeout(PATIENCE))
+    patience = options.get("quem_patience", PATIENCE)
+    if patience == PATIENCE:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        return
+    connection.exec_driver_sql(busy_timeout(patience))
+    try:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    finally:
+        connection.exec_driver_sql(busy_timeout(PATIENCE))
 
 
 def busy_timeout(seconds: float) -> str:
@@ -293,11 +299,14 @@ class Store:
         if not self._is_file:
             yield patience
             return
-        until = monotonic() + patience
-        if not self._lock.acquire(timeout=patience):
-            raise BusyError
+        left = patience
+        if not self._lock.acquire(blocking=False):
+            until = monotonic() + patience
+            if not self._lock.acquire(timeout=patience):
+                raise BusyError
+            left = max(0.0, until - monotonic())
         try:
-            yield max(0.0, until - monotonic())
+            yield left
         finally:
             self._lock.release()
 

@@ -18,7 +18,7 @@ from quem.store.events import note_once
 from quem.store.layouts import Content
 from quem.store.models import Layout, PersonRow, TaskRow
 from quem.store.planned import Group, JudgingPlan, draw_of
-from quem.store.work import LOADED
+from quem.store.work import LAST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -163,7 +163,7 @@ def _opened(c: Session, study_id: str, after: int) -> Iterator[tuple[str, TaskRo
         tasks = (
             select(TaskRow)
             .where(TaskRow.person_key.in_(some), *opened)
-            .options(*LOADED, selectinload(TaskRow.layouts))
+            .options(LAST, selectinload(TaskRow.layouts))
         )
         for ballot in c.scalars(tasks.order_by(*order)):
             yield some[ballot.person_key], ballot

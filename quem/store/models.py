@@ -274,13 +274,6 @@ class TaskRow(Base):
     since: Mapped[dt.datetime | None]
     beat_at: Mapped[dt.datetime | None]
     holder: Mapped[str | None]
-    layout: Mapped[Layout | None] = relationship(
-        primaryjoin=lambda: and_(
-            TaskRow.key == foreign(Layout.task_key), TaskRow.layout_id == foreign(Layout.id)
-        ),
-        uselist=False,
-        viewonly=True,
-    )
     last: Mapped[RevisionRow | None] = relationship(
         primaryjoin=lambda: and_(
             TaskRow.key == foreign(RevisionRow.task_key),
@@ -293,11 +286,17 @@ class TaskRow(Base):
     layouts: Mapped[list[Layout]] = relationship(viewonly=True, order_by=lambda: Layout.key)
 
     @property
+    def layout(self) -> Layout | None:
+        """The current layout."""
+        return self._layout_with(self.layout_id)
+
+    @property
     def placed(self) -> Layout | None:
         """The layout of the last revision; None if nothing is saved."""
-        if self.last is None or self.last.layout == self.layout_id:
-            return self.layout if self.last else None
-        return next((one for one in self.layouts if one.id == self.last.layout), None)
+        return self._layout_with(self.last.layout) if self.last else None
+
+    def _layout_with(self, layout_id: str | None) -> Layout | None:
+        return next((one for one in self.layouts if one.id == layout_id), None)
 
     @property
     def letters(self) -> dict[str, str]:

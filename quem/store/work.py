@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, insert, or_, select
+from sqlalchemy import and_, bindparam, insert, inspect, or_, select, update
 from sqlalchemy.orm import joinedload
 
 from quem.store import clock
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from quem.store.models import Kind
+    from quem.store.models import Kind, Life
 
 _ENDS = ("submit", "skip", "timeout")
 _SUBMITS = ("submit", "timeout")
@@ -88,22 +88,20 @@ class StaleError(Exception):
         super().__init__(f"revision {task.head} is newer")
 
 
-# With the current layout, and the last revision without its state.
-LOADED = (
-    joinedload(TaskRow.layout),
-    joinedload(TaskRow.last).load_only(
-        RevisionRow.number, RevisionRow.layout, RevisionRow.made_at, raiseload=True
-    ),
+# The last revision without its state.
+LAST = joinedload(TaskRow.last).load_only(
+    RevisionRow.number, RevisionRow.layout, RevisionRow.made_at, raiseload=True
 )
+_LAYOUTS = joinedload(TaskRow.layouts)
 # Used by each page: prebuilt statements take half the time.
 _FRESH = select(TaskRow).execution_options(populate_existing=True)
 _OF_PERSON = (
-    _FRESH.options(*LOADED)
+    _FRESH.options(LAST, _LAYOUTS)
     .where(TaskRow.person_key == bindparam("person"))
     .order_by(TaskRow.practice.desc(), TaskRow.position, TaskRow.key)
 )
 _THIS = TaskRow.public_id == bindparam("gid"), TaskRow.person_key == bindparam("person")
-_ONE = _FRESH.options(*LOADED).where(*_THIS)
+_ONE = _FRESH.options(LAST, _LAYOUTS).where(*_THIS)
 _LOCKED = _FRESH.where(*_THIS).with_for_update()
 # Columns instead of rows: the mapper would take longer than the database.
 _STUDY, _PERSON = StudyRow.__table__.c, PersonRow.__table__.c
@@ -126,18 +124,21 @@ _EARLIER = select(RevisionRow).where(
     ),
 )
 _INSERT = insert(RevisionRow)
+_UPDATE = update(TaskRow).where(TaskRow.key == bindparam("task"))
+_UPDATED = frozenset(TaskRow.__table__.c.keys())
 _ADDED = [column.name for column in RevisionRow.__table__.c if column.name != "key"]
 _STATE = select(RevisionRow.state).where(
     RevisionRow.task_key == bindparam("task"), RevisionRow.number == bindparam("number")
 )
 _DESK = (
-    select(PersonRow, TaskRow)
+    select(PersonRow, StudyRow.state, TaskRow)
+    .join(PersonRow.study)
     .join(
         TaskRow,
         and_(TaskRow.person_key == PersonRow.key, TaskRow.public_id == bindparam("gid")),
         isouter=True,
     )
-    .options(joinedload(PersonRow.study), *LOADED, joinedload(TaskRow.layouts))
+    .options(_LAYOUTS)
     .where(SIGNED_IN)
 )
 
@@ -146,6 +147,7 @@ class Desk(NamedTuple):
     """A judge's work in one snapshot."""
 
     judge: PersonRow
+    state: Life  # of the study
     ballot: TaskRow | None  # None if the judge has no such task
 
 
@@ -153,13 +155,16 @@ def desk_of_session(c: Session, study_id: str, session: str, public_id: str) -> 
     """The judge of a session cookie, with one of their tasks."""
     values = {**session_values(study_id, "judge", session), "gid": public_id}
     row = c.execute(_DESK, values).unique().one_or_none()
-    return Desk(*row) if row else None
+    desk = Desk(*row) if row else None
+    if desk and desk.ballot:
+        _ = desk.ballot.is_complete  # loads the last revision, which only ended ones need
+    return desk
 
 
 def tasks_of(c: Session, person_key: int) -> list[TaskRow]:
     """A person's tasks in order."""
     c.flush()
-    return [_whole(task) for task in c.scalars(_OF_PERSON, {"person": person_key})]
+    return list(c.scalars(_OF_PERSON, {"person": person_key}).unique())
 
 
 def task_of(c: Session, person_key: int, public_id: str, *, lock: bool = False) -> TaskRow:
@@ -167,15 +172,9 @@ def task_of(c: Session, person_key: int, public_id: str, *, lock: bool = False) 
     c.flush()
     values = {"gid": public_id, "person": person_key}
     # Not locked in one statement: PostgreSQL would join rows from before the wait.
-    task = c.scalars(_LOCKED if lock else _ONE, values).one_or_none()
+    task = c.scalars(_LOCKED if lock else _ONE, values).unique().one_or_none()
     if task is None:
         raise NotAssignedError(public_id)
-    return task if lock else _whole(task)
-
-
-def _whole(task: TaskRow) -> TaskRow:
-    """Load the layout of the last revision too, which rarely differs from the current one."""
-    _ = task.placed
     return task
 
 
@@ -245,7 +244,9 @@ def save(
     if person.role == "subject":
         clock.tick(task, change.kind)
     _add_times(task, seconds, views or {})
-    return _acknowledged(task, append(c, task, change))
+    revision = append(c, task, change)
+    _write_back(c, task)
+    return _acknowledged(task, revision)
 
 
 def _require_fit(c: Session, task: TaskRow, change: Change, life: str) -> None:
@@ -304,8 +305,15 @@ def append(c: Session, task: TaskRow, change: Change) -> RevisionRow:
     task.ended = change.kind if change.kind in _ENDS else None
     if change.kind in _SUBMITS:
         task.submitted = task.head
-    c.flush()
     return revision
+
+
+def _write_back(c: Session, task: TaskRow) -> None:
+    """Update a task's changed columns without the session, which it leaves."""
+    changed = inspect(task).committed_state.keys() & _UPDATED
+    values = {name: getattr(task, name) for name in changed}
+    c.connection().execute(_UPDATE, {"task": task.key, **values})
+    c.expunge(task)
 
 
 def _acknowledged(task: TaskRow, revision: RevisionRow, *, is_retry: bool = False) -> Saved:

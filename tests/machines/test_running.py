@@ -242,7 +242,9 @@ def test_a_command_that_answers_500_mb_is_ended(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     with serving("fair") as service:
-        path = study_for(tmp_path, f"url: {service.url}, model: fake, concurrency: 1")
+        # The sixth call waits a minute.
+        machine = f"url: {service.url}, model: fake, concurrency: 1, per_minute: 5"
+        path = study_for(tmp_path, machine)
         argv = [sys.executable, "-m", "quem", "judge", str(path)]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             until(lambda: len(service.requests) > 4, "calls")

@@ -46,8 +46,8 @@ def is_quadrature(
     if of.reference.interval[1] is not None:
         assert of.reference.interval[1] == pytest.approx(end, abs=2e-3)
     for years, p in of.reference.at_least:
-        below = np.interp(years, grid, weights.cumsum() - weights / 2)
-        assert p == pytest.approx(1 - below, abs=2e-5)
+        under = np.interp(years, grid, weights.cumsum() - weights / 2)
+        assert p == pytest.approx(1 - float(under), abs=2e-5)
     return near
 
 

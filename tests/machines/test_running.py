@@ -242,16 +242,14 @@ def test_a_command_that_answers_500_mb_is_ended(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     with serving("fair") as service:
-        # The sixth call waits a minute.
-        machine = f"url: {service.url}, model: fake, concurrency: 1, per_minute: 5"
-        path = study_for(tmp_path, machine)
+        path = study_for(tmp_path, f"url: {service.url}, model: fake, concurrency: 1")
         argv = [sys.executable, "-m", "quem", "judge", str(path)]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            until(lambda: len(service.requests) > 4, "calls")
+            until(lambda: len(service.requests) > 1, "calls")
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
         answered, before = sum(name.endswith(".json") for name in kept(path)), len(service.requests)
-        assert answered >= 4
+        assert 1 <= answered < 6
         assert runs(path) == []
         assert judged(path)[0] == 0
         assert len(service.requests) - before == 6 - answered

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from quem.cli import run as run_quem
-from tests.mail.smtp import MailHost
 from tests.served import write_judging_study
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -46,14 +44,6 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         return Outcome(end.value.code, *capsys.readouterr())
 
     return command
-
-
-@pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
-    with MailHost() as host:
-        for name, value in host.environment.items():
-            monkeypatch.setenv(name, value)
-        yield host
 
 
 @pytest.fixture

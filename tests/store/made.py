@@ -216,10 +216,10 @@ def hold_session(
             for ballot in work.tasks_of(c, judge.key):
                 on_disk = contents_on_disk(study, ballot.problem, solvers)
                 shown = assignment.assign_labels(c, ballot, on_disk)
-                assert shown.layout is not None
+                assert shown.layout_id is not None
                 kinds: tuple[Kind, ...] = ("save", "submit")
                 for number, kind in enumerate(kinds):
-                    page = (shown.revision, "tab-12345678", number, shown.layout.id)
+                    page = (shown.revision, "tab-12345678", number, shown.layout_id)
                     work.save(c, judge, shown.public_id, work.Change(*page, state, kind))
     return store
 

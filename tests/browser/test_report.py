@@ -13,7 +13,7 @@ import pytest
 import quem
 from quem.report.files import write_report
 from tests.browser.views import PHONE, WIDE, each_view, objections
-from tests.examples import long_csv, study_with, write_study
+from tests.examples import long_csv, write_study
 from tests.options.made import analysed, drawn, study_in
 from tests.patience import SECONDS
 from tests.report.cases import case_study
@@ -64,13 +64,10 @@ def _compared(*paths: Path) -> Any:  # noqa: ANN401  a result
 P3, PLANNERS = STUDIES / "p3-1997", STUDIES / "assembly-planners"
 RESULTS: dict[str, Callable[[Path], Any]] = {
     "study": lambda _: quem.analyze(quem.load_study(P3 / "study.yaml")),
-    "no system": lambda folder: quem.analyze(
-        quem.load_study(write_study(folder, study_with(systems=None, withheld=["sys"])))
-    ),
     "extreme": lambda folder: quem.analyze(quem.load_study(_extreme(folder))),
     "systems": lambda _: _compared(PLANNERS / "study.yaml"),
-    "assistance": lambda _: _compared(PLANNERS / "assistance.yaml"),
     "extreme systems": lambda folder: _compared(_extreme(folder)),
+    "assistance": lambda _: _compared(PLANNERS / "assistance.yaml"),
     "options": lambda _: analysed(STUDIES / "option-lists" / "study.yaml"),
     "many options": lambda folder: analysed(_many_options(folder)),
 }

@@ -66,8 +66,8 @@ def test_forgetting_lasts(
     ranked = (SUBJECTS[:2], (*SUBJECTS[2:], SYSTEM))
     said = {SUBJECTS[1]: "<b>Splendid</b> idea"}
     compared = (Comparison(SUBJECTS[1], SUBJECTS[2], "better", "left", 4321.5),)
-    how = dict.fromkeys(SUBJECTS, "drag")
-    rank(site, "J1", "P1", State(ranked, comments=said, comparisons=compared, placed_by=how))
+    state = State(ranked, comments=said, comparisons=compared, placed_by={SYSTEM: "drag"})
+    rank(site, "J1", "P1", state)
     set_life(site, "closed")
     page = dashboard.get("/dashboard/words").text
     assert "&lt;b&gt;Splendid&lt;/b&gt; idea" in page

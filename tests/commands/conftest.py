@@ -15,6 +15,7 @@ from quem.store.location import locate_database
 from tests.served import write_judging_study
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from sqlalchemy.orm import Session

@@ -63,6 +63,8 @@ def test_one_judge_or_one_problem(shape: tuple[int, int], system: float) -> None
     rises = people_of(places(ranks)[1], YEARS).line.slope > 0
     assert of.reference.open == near_high == (of.reference.interval[1] is None)
     assert of.reference.says == (rises and not (near_low and near_high))
+    if of.leads == "reference":
+        assert result.statements[0].interval == of.reference.interval
     assert (of.variation.ratio_judges is None) == (shape[0] == 1)
     assert (of.variation.ratio_problems is None) == (shape[1] == 1)
 

@@ -69,7 +69,9 @@ ROOMS = {
             *golden("cooling-panel-placed-study", "compare-versions", "compare-years"),
         ),
     ),
-    "scores": Room(("quem/scores/*.py",), ("tests/scores", *golden("compare-scores", "ccbr-bikes"))),
+    "scores": Room(
+        ("quem/scores/*.py",), ("tests/scores", *golden("compare-scores", "ccbr-bikes"))
+    ),
     "ranking": Room(
         ("quem/store/work.py", "quem/store/state.py"),
         tuple(

@@ -20,7 +20,6 @@ from tests.browser.judging import (
     reload,
     title,
 )
-from tests.browser.pooling import judged_pool
 from tests.browser.views import NARROW, PHONE, WIDE, look
 from tests.languages.pseudo import LEFT, PROGRAM
 from tests.served import Served

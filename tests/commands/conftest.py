@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from quem.cli import run as run_quem
+from quem.store.database import open_store
+from quem.store.location import locate_database
 from tests.served import write_judging_study
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from sqlalchemy.orm import Session
 
 
 class Outcome(NamedTuple):
@@ -30,6 +36,15 @@ class Outcome(NamedTuple):
 
 
 Command = Callable[..., Outcome]
+
+
+@contextmanager
+def stored(study: Path, database: str | None = None) -> Iterator[Session]:
+    """The store of a study, for reading and writing."""
+    store = open_store(locate_database(study, database))
+    with store.write() as c:
+        yield c
+    store.close()
 
 
 @pytest.fixture

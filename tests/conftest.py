@@ -14,6 +14,7 @@ from hypothesis import settings
 from jinja2 import BytecodeCache
 
 from tests.examples import write_study
+from tests.mail.smtp import MailHost
 from tests.postgres import Postgres, running_postgres
 
 if TYPE_CHECKING:
@@ -76,6 +77,15 @@ def make_study(tmp_path: Path) -> Callable[..., Path]:
         return write_study(tmp_path, study, **files)
 
     return make
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
+    """A mail server of the tests' own, which the environment names."""
+    with MailHost() as host:
+        for name, value in host.environment.items():
+            monkeypatch.setenv(name, value)
+        yield host
 
 
 @pytest.fixture(scope="session")

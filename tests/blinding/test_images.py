@@ -120,8 +120,6 @@ REFUSED = {
     "bomb.png": (saved(Image.new("1", (20_000, 20_000))), "too many"),
     "film.gif": (saved(LONG[0], "GIF", save_all=True, append_images=LONG[1:]), "too long an anim"),
     "cut.png": (METADATA["plot.png"]()[:60], "broken image"),
-    "cut.jpg": (METADATA["photo.jpg"]()[:400], "broken image"),
-    "text.png": (b"no image", "broken image"),
     "vector.png": (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "broken image"),
 }
 

@@ -147,6 +147,18 @@ def test_all_pages_are_accessible(
         dashboard.check(home, f"{home}/open", f"{home}/words", f"{home}/report/")
 
 
+def test_a_wide_table_scrolls_where_it_is_reviewed(browser: Browser, site: Site) -> None:
+    row = "|".join(f"indivisible{n}" for n in range(9))
+    table = f"|{row}|\n{'|-' * 9}|\n|{row}|\n"
+    (site.path.parent / "solutions" / "P1" / f"{SUBJECTS[0]}.md").write_text(table)
+    with at_dashboard(browser, site, viewport=PHONE) as dashboard:
+        dashboard.open("/dashboard/solutions?names=yes")
+        follow(dashboard.page.locator("li", has_text=SUBJECTS[0]).first.get_by_role("link"))
+        scrolled = dashboard.page.locator(".table-scroll")
+        assert scrolled.evaluate("one => one.scrollWidth > 2 * one.clientWidth")
+        dashboard.check()
+
+
 def test_news_come_by_themselves_and_disturb_nobody(browser: Browser, site: Site) -> None:
     """Focus, selection, scrolling, and open details stay; errors and ended links are shown."""
     set_life(site, "open")

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from quem.store.database import store_of
-from quem.store.location import locate_database
 from quem.store.people import people_of, person_of_link
+from tests.commands.conftest import stored
 from tests.webjudge.solving_sites import write_solving_study
 
 if TYPE_CHECKING:
@@ -49,12 +48,9 @@ def table_of(outcome: Outcome) -> Table:
 def who(study: Path, row: dict[str, str]) -> str | None:
     path, _, token = row["link"].rpartition("/")
     role: Literal["organizer", "judge"] = "organizer" if path.endswith("/d") else "judge"
-    store = store_of(locate_database(study), STUDY)
-    assert store is not None
-    with store.read() as c:
+    with stored(study) as c:
         person = person_of_link(c, STUDY, role, token)
-    store.close()
-    return person.id if person else None
+        return person.id if person else None
 
 
 @pytest.fixture
@@ -110,12 +106,9 @@ def test_a_judge_can_be_added(judging_study: Path, run: Command) -> None:
     row = table_of(outcome)["J9"]
     assert (who(judging_study, row), row["name"]) == ("J9", f"'{name}")
     assert "'=HYPER" in outcome.out
-    store = store_of(locate_database(judging_study), STUDY)
-    assert store is not None
-    with store.read() as c:
+    with stored(judging_study) as c:
         added = people_of(c, STUDY, "judge")[-1]
-    store.close()
-    assert (added.id, added.name, added.experience, added.added) == ("J9", name, 4.5, True)
+        assert (added.id, added.name, added.experience, added.added) == ("J9", name, 4.5, True)
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,9 @@ def test_what_needs_doing(tmp_path: Path, opened: Callable[..., Site]) -> None:
     with site.store.write() as c:
         decline(c, person_named(c, site.id, "judge", "J2"))
     assert doing(dashboard) == ["Judge J2 declined", rest]
+    page = text_of(dashboard.get("/dashboard").text)
+    assert "0 of 3 rankings submitted 2 judges: 0 started, 0 done, 1 declined." in page
+    assert page.count("Not started") == page.count("– Declined") == 2
     rank_all(site, "J1")
     with site.store.read() as c:
         tasks = tasks_of(c, everybody(site)["J1"].key)

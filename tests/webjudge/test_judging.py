@@ -373,6 +373,31 @@ def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
         assert set(data_of(client, gid)["labels"]) == set(page["labels"])
 
 
+@pytest.mark.parametrize("submit", [False, True])
+def test_a_correction_gives_the_letter_back(study: Path, *, submit: bool) -> None:
+    """To a judge who met a new letter before the answer, unless they ranked on with that."""
+    with visited(study) as (site, client):
+        other = enter_as(client.application, site, "J1")
+        tasks = [(judge, *gids(judge)) for judge in (client, other)]
+        for judge, gid in tasks:
+            assert put(judge, gid, submit=submit).status_code == 200
+        set_life(site, "open")
+        (_, gid), (_, others) = tasks
+        before = data_of(client, gid)
+        solution(study, "S2").write_text("Do thing number two.\n")
+        met = [data_of(judge, gid) for judge, gid in tasks]
+        assert [len(one["state"]["tray"]) for one in met] == [1, 1]
+        assert put(other, others, base=1, change=2).status_code == 200
+        say(site, "same")
+        after = data_of(client, gid)
+        for part in ("contents", "state", "submitted"):
+            assert after[part] == before[part], part
+        assert "Do thing number two." in client.get(f"/judge/g/{gid}").text
+        if not submit:
+            assert put(client, gid, base=1, change=2).status_code == 200
+        assert data_of(other, others)["contents"] == met[1]["contents"]
+
+
 def say(site: Site, answer: str) -> str:
     """Answer what the page of S2 asks, as an organizer; gives the digest of what it is now."""
     dashboard = enter_dashboard(create_app(site), site)

@@ -50,14 +50,6 @@ SOLVING = "/dashboard/solving"
 
 
 @pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
-    with MailHost() as host:
-        for name, value in host.environment.items():
-            monkeypatch.setenv(name, value)
-        yield host
-
-
-@pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
     site = make_site(tmp_path, judges=("J1", "J2", "J3", "J4"), judging="{}", more=MORE)
     rows = [f"J{n},j{n}@example.org" for n in (1, 2, 3)]

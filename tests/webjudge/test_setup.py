@@ -91,6 +91,15 @@ def test_people_are_moved_and_comments_stay(site: Site, client: FlaskClient) -> 
     assert f"Study edited in the dashboard: {parts}" in client.get("/dashboard/events").text
 
 
+def test_judges_are_renamed(site: Site, client: FlaskClient) -> None:
+    assert f'href="{SETUP}"' in client.get("/dashboard").text
+    assert save(client, {"names": "Amy\nBo"}) == 303
+    assert save(client, {"judge-J2": "Bo Lee", "names": "Cy"}) == 303
+    assert "Judge: Bo Lee" in client.get(SETUP).text
+    names = [(judge.id, judge.name) for judge in read_study(site.path).judges]
+    assert names == [("J1", "Amy"), ("J2", "Bo Lee"), ("J3", "Cy")]
+
+
 @pytest.mark.parametrize(
     ("sent", "maria", "words"),
     [

@@ -252,7 +252,7 @@ def test_judges_guess_makers_after_the_last_ranking(client: FlaskClient, site: S
     rank(site, "J1", "P2")
     assert client.get("/judge/done").location == MAKERS
     page = unescape(client.get(MAKERS).text)
-    assert "One last question: 1 of 10" in page
+    assert "Last questions: 1 of 10" in page
     assert not any(secret in page for secret in SECRETS)
     answers = ["person", "system", "unsure", "person", "system"] * 2
     assert [guess(client, one) for one in answers] == [MAKERS] * 9 + ["/judge/done"]

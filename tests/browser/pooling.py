@@ -17,14 +17,12 @@ import ir_measures
 import pytest
 import yaml
 from click.testing import CliRunner
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
 import quem
 from quem.cli import main
-from tests.browser.conftest import QUIET, find_chromium
 from tests.browser.judging import Visit, follow, is_ready
 from tests.served import Served
-from tests.trials.runner import registered
 
 if TYPE_CHECKING:
     import random
@@ -38,18 +36,6 @@ _DEPTH = 2
 _GRADES = 4
 # What tells a document in its text, and what a judge must not see.
 _TOLD = re.compile(r"Document number (\d+) ")
-
-
-@registered("pooling", count=1)
-def pooling(rng: random.Random, folder: Path) -> dict[str, Any]:
-    """Pools of 30 queries that two judges grade in a browser, up to the table of retrievers."""
-    with sync_playwright() as driver:
-        path = find_chromium(driver)
-        browser = driver.chromium.launch(executable_path=path, args=[*QUIET, "--no-sandbox"])
-        try:
-            return judged_pool(browser, folder, rng, queries=30, judges=2)
-        finally:
-            browser.close()
 
 
 def judged_pool(

@@ -5,15 +5,13 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from itertools import count
-from math import inf
 from typing import TYPE_CHECKING, Any
-
-import yaml
 
 from quem.errors import QuemError
 from quem.rankings.pseudonyms import pseudonymize, pseudonyms_of
 from quem.store.archive import read_archive, write_archive
 from quem.store.state import State, without_words
+from quem.studyfile.document import yaml_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,10 +47,11 @@ def shared_copy(study: Study, archive: str) -> tuple[str, str]:
         problem.pop("statement", None)
     if questions := spec.get("judging", {}).get("questions"):
         content["judging"] = {"questions": questions}
-    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=inf)
     rows = read_archive(archive, study.name, study.spec.id)
     names = _names(study, drawn.of, rows)
-    return f"# A copy with pseudonyms.\n{text}", write_archive(archive, _renamed(rows, names))
+    return f"# A copy with pseudonyms.\n{yaml_of(content)}", write_archive(
+        archive, _renamed(rows, names)
+    )
 
 
 def _names(study: Study, drawn: dict[str, str], rows: Mapping[str, list[Row]]) -> dict[str, str]:

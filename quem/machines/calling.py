@@ -113,6 +113,9 @@ class Command:
             raise CallError(said.removesuffix(": "), again=True)
         return Reply(out.decode("utf-8", "replace"), notes=text)
 
+    def close(self) -> None:
+        """Nothing is open between calls."""
+
     def _answered(self, folder: str, body: IO[bytes], notes: IO[bytes]) -> tuple[int, bytes]:
         """The program's exit code and answer."""
         machine, start = self._machine, monotonic()
@@ -160,12 +163,19 @@ class Endpoint:
 
     def __init__(self, machine: Machine, *, replay: bool = False) -> None:
         try:
-            import httpx  # noqa: F401  before anything is made of solutions
+            import httpx  # before anything is made of solutions
         except ImportError:
             raise QuemError(ADVICE) from None
         self._machine = machine
         self._key = "" if replay else _key(machine)
         self._host = urlsplit(machine.url).netloc
+        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        self._client = httpx.Client(
+            headers={"Content-Type": "application/json", **headers},
+            timeout=machine.timeout,
+            follow_redirects=False,  # would send the key elsewhere
+            trust_env=not machine.is_here,
+        )
         self._takes_seed = True
         # Neither the host nor the key.
         self.identity: dict[str, Any] = {
@@ -211,17 +221,9 @@ class Endpoint:
         import httpx
 
         machine, start = self._machine, monotonic()
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        url = f"{machine.url}/chat/completions"
         try:
-            with httpx.stream(
-                "POST",
-                f"{machine.url}/chat/completions",
-                content=canonical(body),
-                headers={"Content-Type": "application/json", **headers},
-                timeout=machine.timeout,
-                follow_redirects=False,  # would send the key elsewhere
-                trust_env=not machine.is_here,
-            ) as response:
+            with self._client.stream("POST", url, content=canonical(body)) as response:
                 content = b""
                 for chunk in response.iter_bytes():
                     content += chunk
@@ -236,6 +238,10 @@ class Endpoint:
         except httpx.HTTPError as error:
             said = self._masked(str(error))[:_SHOWN]
             raise CallError(f"{self._host} cannot be reached: {said}", again=True) from None
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
 
     def _reply(self, content: bytes) -> Reply:
         try:

@@ -7,6 +7,7 @@ import hashlib
 import random
 import secrets
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from threading import Event, Lock
 from time import perf_counter
@@ -187,7 +188,7 @@ def run_machine(planned: Planned, limits: Limits, done: Callable[[int], object])
     """Make the missing calls of a run, and write the run when it is complete."""
     maker, n = _Maker(planned, limits), len(planned.tasks)
     began = dt.datetime.now(dt.UTC)
-    with ThreadPoolExecutor(planned.machine.concurrency) as pool:
+    with closing(maker.judge), ThreadPoolExecutor(planned.machine.concurrency) as pool:
         # Shuffled, so that a change of the server during the run is not confounded with problems.
         order = random.sample(range(n), n)
         futures = {at: pool.submit(maker.call, planned.tasks[at]) for at in order}
@@ -240,7 +241,7 @@ class _Maker:
         study, machine = planned.study, planned.machine
         self.transcripts = Transcripts(study.path, machine.id)
         self._planned, self._limits = planned, limits
-        self._judge = judge_of(machine, study.path, replay=limits.replay)
+        self.judge = judge_of(machine, study.path, replay=limits.replay)
         self._pace = Pace(machine.per_minute, limits.stopped.wait)
         self._lock = Lock()
         self._answered = self._failed = 0
@@ -250,8 +251,8 @@ class _Maker:
         wrong, known = "", dict[str, Any]()
         for attempt in range(_ATTEMPTS):
             request = replace(task.request, seed=task.repeat + 1000 * attempt, wrong=wrong)
-            body = self._judge.request(request)
-            key = digest({"judge": self._judge.identity, "request": body})
+            body = self.judge.request(request)
+            key = digest({"judge": self.judge.identity, "request": body})
             if found := self.transcripts.find(key):
                 known = found
             elif self._limits.replay:
@@ -289,7 +290,7 @@ class _Maker:
 
     def _asked(self, request: Request, key: str, about: dict[str, Any]) -> dict[str, Any]:
         start = perf_counter()
-        reply, times = self._pace.asked(self._judge, request)
+        reply, times = self._pace.asked(self.judge, request)
         known = {
             **about,
             **asdict(reply),

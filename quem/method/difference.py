@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_POINTS = 201
+_POINTS, _MOST_POINTS = 201, 1001
+_FINE = 6  # least SD of a difference, in steps of the grid
+_PASSES = 3
+_NO_MASS = 1e-6  # of the highest
 _ROUNDING = 1e-9
 
 
@@ -45,6 +48,32 @@ def difference(
     `errors` are variances of z.
     """
     grid = population.grid(_POINTS)
+    for _ in range(_PASSES):
+        joint = _joint(people, z, errors, population, grid)
+        points, width = len(grid), float(grid[-1] - grid[0])
+        at = np.arange(1 - points, points)
+        diagonals = np.array([np.trace(joint, offset) for offset in at])
+        mean, square = (np.average(at**power, weights=diagonals) for power in (1, 2))
+        steps = max(float(square - mean**2), _ROUNDING) ** 0.5
+        if steps >= _FINE or points == _MOST_POINTS:
+            break
+        # Again over the years that have mass, with twice the steps that are needed.
+        mass = joint.sum(axis=0) + joint.sum(axis=1)
+        held = np.flatnonzero(mass > _NO_MASS * mass.max())
+        first, last = max(held[0] - 1, 0), min(held[-1] + 1, points - 1)
+        wanted = int(np.ceil((last - first) * 2 * _FINE / steps)) + 1
+        grid = np.linspace(grid[first], grid[last], min(wanted, _MOST_POINTS))
+    return _read(diagonals, width, level, opens)
+
+
+def _joint(
+    people: People,
+    z: tuple[float, float],
+    errors: tuple[Variance, Variance],
+    population: Population,
+    grid: Floats,
+) -> Floats:
+    """The joint posterior of both systems' years on a grid, shape (points, points)."""
     prior = population.density(grid)
     prior[[0, -1]] /= 2
     n, s2, u = people.n, people.variance, grid - people.mean_years
@@ -60,9 +89,7 @@ def difference(
     nu = max(1.0, total([*parts, of_slope]).df)
     squares = (var_b * off_a**2 - 2 * both * off_a * off_b + var_a * off_b**2) / det
     logs = -0.5 * np.log(det) - (nu + 2) / 2 * np.log1p(squares / nu)
-    joint = np.exp(logs - logs.max()) * np.outer(prior, prior)
-    diagonals = [np.trace(joint, at) for at in range(1 - _POINTS, _POINTS)]
-    return _read(np.array(diagonals), population.high - population.low, level, opens)
+    return np.exp(logs - logs.max()) * np.outer(prior, prior)
 
 
 def between(a: Posterior, b: Posterior, *, level: float, opens: tuple[bool, bool]) -> Difference:

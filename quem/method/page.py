@@ -35,8 +35,12 @@ _BASIS: dict[str, tuple[Any, str]] = {
     "decisive": ("warn", "One judge, problem, or person matters much"),
 }
 _BEFORE: dict[str, tuple[Any, str]] = {
-    "uneven-system": ("warn", "It varies more than people do"),
+    "uneven-system": ("warn", "It has fewer ranks than people, or varies more"),
     "no-reference": ("warn", "Nobody said whom to compare with"),
+}
+_ALONE = {
+    "judge": "Nobody knows how another judge would have ranked.",
+    "problem": "Nobody knows the ranks on another problem.",
 }
 _ON_CARDS = {*_BASIS, *_BEFORE, "decreasing-skill-function", "not-significant"}
 
@@ -95,21 +99,21 @@ def _basis(findings: ExperienceFindings) -> Iterator[Check]:
     yield from _agreeing(core)
     yield from _warned(findings, _BASIS)
     decided = any(one.code == "decisive" for one in findings.warnings)
-    if core.states_years and not decided and core.cells is not None:
-        moved = [one.experience for of in core.estimates for one in of.rests_on]
+    left_out = dict.fromkeys(one.what for of in core.estimates for one in of.rests_on)
+    if core.states_years and not decided and core.cells is not None and left_out:
         text = "Without any one, the estimate moves by less than a third of its interval’s half."
-        if moved:
-            yield Check("good", "No judge, problem, or person decides the result", text)
+        whom = join_words("person" if what == "subject" else what for what in left_out)
+        yield Check("good", f"No {whom.replace(' and ', ' or ')} decides the result", text)
 
 
 def _experience(core: Core) -> Check:
     line, p = core.line, format_p(core.line.p_value)
-    if not line.rises:
-        text = f"{p}. Did the judges give 1 to the worst?"
-        return Check("bad", "More experienced people were not ranked higher", text)
     if not line.p_value < SIGNIFICANT:
         text = f"{p}. Add people, or people who differ more in experience."
         return Check("bad", "Experience and rank are not clearly related", text)
+    if not line.rises:
+        text = f"{p}. Did the judges give 1 to the worst?"
+        return Check("bad", "More experienced people were ranked lower", text)
     explained = f"the line explains {format_percent(round(line.r_squared, 2))} of"
     text = f"{p}; {explained} the differences between the people."
     if line.p_value < _CLEARLY:
@@ -119,13 +123,11 @@ def _experience(core: Core) -> Check:
 
 
 def _agreeing(core: Core) -> Iterator[Check]:
+    for n, noun in words.amounts(core):
+        if n == 1 and noun in _ALONE:
+            yield Check("warn", f"Everything depends on one {noun}", _ALONE[noun])
     of = core.agreement
-    if of is None:
-        return
-    if not of.judges:
-        text = "Nobody knows how another judge would have ranked."
-        yield Check("warn", "Everything depends on one judge", text)
-    elif np.isfinite(of.kendall_w):
+    if of is not None and np.isfinite(of.kendall_w):
         signs: list[tuple[float, Any, str]] = [
             (_AGREE, "good", "The judges agree"),
             (_PARTLY, "warn", "The judges agree only in part"),
@@ -139,7 +141,7 @@ def _before(findings: ExperienceFindings) -> Iterator[Check]:
     """Checks before quoting a result."""
     core = findings.core
     if core.states_years:
-        yield from _range(core)
+        yield from _range(findings)
         yield from _warned(findings, _BEFORE)
         yield from _wide(findings)
         if core.population.declared:
@@ -155,7 +157,8 @@ def _before(findings: ExperienceFindings) -> Iterator[Check]:
     yield Check("warn", "Holds for these judges and problems", text)
 
 
-def _range(core: Core) -> Iterator[Check]:
+def _range(findings: ExperienceFindings) -> Iterator[Check]:
+    core = findings.core
     low, high = (f"{of:g}" for of in (core.line.y.min(), core.line.y.max()))
     sides: dict[int, list[str]] = {1: [], -1: []}
     for of in core.estimates:
@@ -166,7 +169,11 @@ def _range(core: Core) -> Iterator[Check]:
             sides[side].append(of.name)
     outside = sides[1] + sides[-1]
     if not outside:
-        text = f"The people had {low} to {high} {core.unit}, so nothing is extrapolated."
+        text = f"The people had {low} to {high} {core.unit}, so the line is not extrapolated."
+        ends = [(one.name, *one.interval) for one in findings.statements if one.value]
+        least, most = core.line.y.min(), core.line.y.max()
+        if beyond := [name for name, a, b in ends if a < least or b is None or b > most]:
+            text += f" The interval of {join_words(beyond)} reaches beyond these {core.unit}."
         yield Check("good", "Inside the range of the people", text)
         return
     names = f": {join_words(outside)}" if len(core.estimates) > 1 else ""

@@ -178,11 +178,12 @@ def read_posterior(
     near = of.log_likelihood > of.log_likelihood.max() - chdtri(1, 1 - level) / 2
     low, median, high = quantiles(of.grid, of.weights, level)
     is_open = bool(near[-1]) and not population.declared
-    chances = ((years, float(of.weights[of.grid >= years].sum())) for years in at_least)
+    years = tuple(at_least)
+    chances = 1 - np.interp(years, of.grid, np.cumsum(of.weights) - of.weights / 2, 0, 1)
     return Reference(
         median,
         (low, None if is_open else high),
         says=slope > 0 and not (near[0] and near[-1]),
         open=is_open,
-        at_least=tuple(chances),
+        at_least=tuple(zip(years, chances.tolist(), strict=True)),
     )

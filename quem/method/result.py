@@ -53,7 +53,9 @@ class Average(Row):
     kind: Literal["subject", "system", "assisted"] = col("what it is", "Kind")
     experience: float | None = col("of a subject, in the study's unit", "Experience", kind="csv")
     average_rank: float | None = col("mean adjusted rank, 1 is the worst", "Average rank", 2)
-    n_ranks: int | None = col("how many; null for averages computed elsewhere", "Ranks")
+    n_ranks: int | None = col(
+        "how many, failed solutions included; null if averaged elsewhere", "Ranks"
+    )
 
 
 class Skill(Row):

@@ -192,7 +192,7 @@ def varies_text(of: SystemEstimate) -> list[str]:
 
 
 def cells_text(core: Core, of: SystemEstimate) -> str:
-    """A sentence on a system with fewer judges or problems than subjects; else empty."""
+    """A sentence on a system whose cells say less than the subjects' do; else empty."""
     averages = core.averages
     if averages.judges is None or averages.problems is None or not of.variation.incidence.value:
         return ""
@@ -203,7 +203,10 @@ def cells_text(core: Core, of: SystemEstimate) -> str:
             if noun == "judge":
                 return f"Only {n} of {whole} judges ranked {of.name}."
             return f"{of.name} was ranked on {n} of {whole} problems only."
-    return f"{of.name} was ranked in fewer groups than the subjects."
+    n, usual = averages.n_ranks[of.at], averages.n_ranks[averages.of_kind("subject")].mean()
+    if n < usual:
+        return f"{of.name} has {n:,} ranks, subjects have {format_number(usual)} on average."
+    return f"Ranks of {of.name} are spread less evenly over judges or problems than subjects' are."
 
 
 def why_not_paper(core: Core, of: SystemEstimate) -> str:
@@ -230,10 +233,10 @@ def line_trouble(core: Core) -> str:
     line = core.line
     if len(line.y) < FEWEST_SUBJECTS:
         return f"With {len(line.y)} subjects the paper’s line is not used"
-    if not line.rises:
-        return f"{core.averages.called.capitalize()} falls with the subjects’ experience"
     if line.p_value >= SIGNIFICANT:
         return f"The paper’s line is not significant ({format_p(line.p_value)})"
+    if not line.rises:
+        return f"{core.averages.called.capitalize()} falls with the subjects’ experience"
     return ""
 
 
@@ -352,7 +355,7 @@ def basis(core: Core) -> list[str]:
 
 
 def amounts(core: Core) -> list[tuple[int, str]]:
-    """Counts of judges, problems, and ranks."""
+    """Counts of judges, problems, and ranks; those of failed solutions are averaged, too."""
     cells = core.cells
     if cells is None:
         return []
@@ -362,5 +365,5 @@ def amounts(core: Core) -> list[tuple[int, str]]:
         for codes, noun in ((cells.judge, "judge"), (cells.problem, "problem"))
     ]
     if cells.has_ranks:
-        return [*counts, (int(judged.sum()), "rank")]
+        return [*counts, (int((~cells.of_kind("withheld")[cells.solver]).sum()), "rank")]
     return [*counts, (cells.n_groups, "decision")]

@@ -49,7 +49,7 @@ NONE = Variance(0.0, 1.0)
 class Variation:
     """The variance of a system's average beyond that of subjects, by component."""
 
-    incidence: Variance = NONE  # since it has fewer or other cells than subjects
+    incidence: Variance = NONE  # of fewer or less evenly spread cells than subjects have
     problems: Variance = NONE
     judges: Variance = NONE
     more: tuple[Variance, ...] = ()  # from parts
@@ -114,7 +114,7 @@ def variations(
     df_own = df_incidence * max(n_problems - 1, 1)
     found = {}
     for k in systems.tolist():
-        lacking = phi[k] - usual
+        lacking = phi[k] - usual if averages.n_ranks[k] < cells.n_groups else 0.0
         own = averages_beside(cells, averages, k)
         (more_problems, by_problems), (more_judges, by_judges) = (
             excess(sums.places, weight, is_person, k) for sums in (own.problems, own.judges) if sums

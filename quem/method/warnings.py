@@ -161,16 +161,16 @@ def _rank_gap(core: Core) -> Iterator[str]:
 
 @_DATA.add("decreasing-skill-function", remedy="check the direction of the ranks (1 = worst)")
 def _decreasing(core: Core) -> Iterator[str]:
-    if not core.line.rises:
+    if not core.line.rises and core.line.p_value < SIGNIFICANT:
         called, p = core.averages.called, format_p(core.line.p_value)
         yield f"{called} falls with the subjects' experience ({p})"
 
 
 @_DATA.add("not-significant", remedy="add subjects, or subjects who differ more in experience")
 def _not_significant(core: Core) -> Iterator[str]:
-    if core.line.rises and not core.line.p_value < SIGNIFICANT:
+    if not core.line.p_value < SIGNIFICANT:
         yield (
-            f"{core.averages.called} does not clearly rise with the subjects' experience "
+            f"{core.averages.called} and the subjects' experience are not clearly related "
             f"({format_p(core.line.p_value)})"
         )
 

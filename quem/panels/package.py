@@ -13,15 +13,12 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
-import yaml
-
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.packages import Package, zipped
-from quem.studyfile.document import parse_document
+from quem.studyfile.document import parse_document, yaml_of
 from quem.studyfile.fields import FileName, Id, Line, Section, StudyPart, Years
 from quem.studyfile.models import Date, ExperienceSettings
 from quem.studyfile.schema import validate
@@ -134,16 +131,9 @@ def pack(spec: PanelSpec, ranks: pd.DataFrame, files: Mapping[str, bytes]) -> by
         var_name="person", value_name="rank", ignore_index=False
     )
     table = rows.sort_index().to_csv(float_format="%g", lineterminator="\n")
-    whole = {**files, _SPEC: yaml_of(content).encode(), _RANKINGS: table.encode()}
+    whole = {**files, _SPEC: yaml_of(content, short=True).encode(), _RANKINGS: table.encode()}
     sums = "".join(f"{_hash(whole[name])}  {name}\n" for name in sorted(whole))
     return zipped({**whole, _SUMS: sums.encode()})
-
-
-def yaml_of(content: object) -> str:
-    """YAML with short lists and mappings on one line."""
-    return yaml.safe_dump(
-        content, sort_keys=False, allow_unicode=True, default_flow_style=None, width=inf
-    )
 
 
 def _hash(content: bytes) -> str:

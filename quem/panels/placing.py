@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import FileError, Mistake, QuemError
-from quem.panels.package import yaml_of
+from quem.studyfile.document import yaml_of
 from quem.studyfile.draw import lot
 from quem.studyfile.fields import id_trouble
 from quem.studyfile.reading import draft_study
@@ -82,7 +82,7 @@ def place_systems(
             for (problem, system), source in found.items()
             if source is None
         ]
-        study.write_text(yaml_of(spec), encoding="utf-8", newline="")
+        study.write_text(yaml_of(spec, short=True), encoding="utf-8", newline="")
         shutil.copyfile(panel.path, new / PANEL)
         for name, content in files.items():
             (new / name).parent.mkdir(parents=True, exist_ok=True)

@@ -484,10 +484,10 @@ _PAPER = (
 )
 _HOW = "Their ranks entered as a control variate (Angelopoulos, Duchi & Zrnic, 2023), not as votes."
 _EXPLAINED = (
-    "Machine judges are instruments, not votes. No rank of theirs enters an average. What they "
-    "say of a solver on all problems, less what they say of it on the experts’ problems, corrects "
-    "for the choice of problems, as far as it goes with the experts’ ranks; a liking that is the "
-    "same on all problems cancels. Agreement is of the experts’ ranks alone."
+    "Machine judges are instruments, not votes. No rank of theirs enters an average. Their mean "
+    "rank of a solver on all problems, less that on the experts’ problems, corrects for the choice "
+    "of problems, as far as it goes with the experts’ ranks; a bias that is the same on all "
+    "problems cancels. Agreement is of the experts’ ranks alone."
 )
 _MEASURED = (
     "Agreement is the mean Kendall’s tau-b with the experts on the problems that both ranked, and "

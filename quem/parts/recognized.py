@@ -36,7 +36,7 @@ class Recognized(Row):
     """Ranks of recognized authors."""
 
     n_ranks: int = col("such ranks")
-    of_ranks: int = col("ranks in all")
+    of_ranks: int = col("ranks by judges, failed solutions not included")
     n_judges: int = col("judges who gave such ranks")
     estimates: tuple[Without, ...] = col("each system without them")
 

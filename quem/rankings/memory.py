@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import yaml
 
 from quem.errors import Mistake, QuemError
 from quem.io.columns import CodedColumn
@@ -20,6 +18,7 @@ from quem.rankings import Decisions, PrintedAverages, Rankings
 from quem.rankings.entries import assemble
 from quem.rankings.layouts import cells_by_row, long_columns
 from quem.rankings.loading import Study, unfit
+from quem.studyfile.document import yaml_of
 from quem.studyfile.models import ExperienceSpec
 from quem.studyfile.reading import draft_in_memory, judged
 
@@ -165,7 +164,7 @@ def write_study(study: Study, folder: str | os.PathLike[str]) -> list[str]:
     judges = () if isinstance(study.data, PrintedAverages) else study.data.judges
     known = {one["id"] for one in content.get("judges", ())}
     content["judges"] = [*content.get("judges", ()), *_entries(j for j in judges if j not in known)]
-    text = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=inf)
+    text = yaml_of(content)
 
     def fill(new: Path) -> None:
         (new / "study.yaml").write_text(text, encoding="utf-8", newline="")

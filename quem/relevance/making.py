@@ -6,10 +6,7 @@ import hashlib
 import re
 import shutil
 from dataclasses import dataclass
-from math import inf
 from typing import TYPE_CHECKING, Any
-
-import yaml
 
 from quem.errors import Mistake, QuemError
 from quem.importing.writing import write_folder
@@ -17,6 +14,7 @@ from quem.io.rows import csv_text
 from quem.solutions import find_solutions
 from quem.solutions.files import is_ignored
 from quem.studyfile.candidates import candidates_text
+from quem.studyfile.document import yaml_of
 from quem.studyfile.fields import id_trouble
 from quem.studyfile.reading import draft_relevance
 
@@ -70,14 +68,7 @@ class PoolingStudy:
         if self.judged:
             lines = ((*pair, f"{grade:g}") for pair, grade in self.judged.items())
             _write(new / _JUDGED, csv_text([("query", "case", "grade"), *lines]))
-        text = yaml.safe_dump(
-            self._study(problems),
-            sort_keys=False,
-            allow_unicode=True,
-            default_flow_style=None,
-            width=inf,
-        )
-        _write(new / "study.yaml", text)
+        _write(new / "study.yaml", yaml_of(self._study(problems), short=True))
         draft = draft_relevance(new / "study.yaml")
         _, wrong, _ = find_solutions(draft, complete=True)
         # Errors are in the documents that were copied.

@@ -9,7 +9,7 @@ import numpy as np
 
 from quem.scores.inference import MOST_EXACT, judge_sample
 from quem.scores.unjudged import MOST_JUDGED, find_unjudged
-from quem.wording import format_count, join_words, measured
+from quem.wording import format_count, format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -29,6 +29,7 @@ Verdict = Literal["yes", "open", "no", "-"]
 
 # With fewer judges, the sample says little about others.
 ENOUGH_JUDGES = 5
+_FEW_QUERIES = 5
 _SAME = 1e-12
 _NAMED = 3  # listed cases to judge
 _QUERIES = "sample of queries"
@@ -171,9 +172,11 @@ class _Examined:
                 f"{format_count(len(table.queries), table.nouns.query)}"
             )
         same = [one for one in table.pairs if one.measure == pair.measure and one.tested]
-        alone = " (this pair alone)" if len(same) > 1 else ""
+        level = format_percent(inference.level)
+        n = len(same)
+        alone = f" ({level} for this pair, not for all {n:,} at once)" if n > 1 else ""
         text = f"{_span(*_ordered(self._turned(pair), pair.low, pair.high))}{alone}, p {_p(pair.p)}"
-        adjusted = [f"adjusted for {len(same):,} pairs"] if len(same) > 1 else []
+        adjusted = [f"adjusted for {n:,} pairs"] if n > 1 else []
         if len(table.measures) > 1:
             adjusted.append(
                 f"not {'' if adjusted else 'adjusted '}for {len(table.measures)} measures"
@@ -184,6 +187,8 @@ class _Examined:
         if unequal and inference.alpha < least <= 1:
             differ = " differ" if 2.0 ** (1 - pair.n) <= inference.alpha else ""
             text += f"; too few {table.nouns.queries}{differ}: the least possible p is {_p(least)}"
+        elif pair.n <= _FEW_QUERIES:
+            text += f"; with only {format_count(pair.n, table.nouns.query)}"
         return text
 
     def _judges(self, evidence: Scored, systems: Sequence[int], measure: int) -> Line:
@@ -202,6 +207,8 @@ class _Examined:
         if np.isnan(sample.low):
             return Line(_JUDGES, "open", f"{text}; no two of them graded the same query")
         text += f"; {_span(sample.low, sample.high)} for others like them"
+        if (n := int((~np.isnan(apart)).any(axis=0).sum())) <= _FEW_QUERIES:
+            text += f", with only {format_count(n, self.table.nouns.query)}"
         if len(apart) < ENOUGH_JUDGES:
             return Line(_JUDGES, "open", f"{text}; {len(apart)} are few")
         return Line(_JUDGES, self._bounded(sample.low, sample.high), text)

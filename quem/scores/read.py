@@ -359,16 +359,20 @@ class _Fields:
     @classmethod
     def of(cls, header: Sequence[object], form: _Form, source: str, line: int = 0) -> _Fields:
         query, case = _find(QUERY, header), _find(CASE, header)
+        must = f"{'the header' if line else 'it'} must name"
+        has = f"it has {', '.join(map(str, header))[:80]}"
         if query < 0 or case < 0:
-            has = ", ".join(map(str, header))
-            message = (
-                f"{'the header' if line else 'it'} must name a query ({', '.join(QUERY[:3])}) and "
-                f"a case ({', '.join(CASE[:3])}); it has {has[:80]}"
-            )
-            raise QuemError(Mistake(source, line, message=message))
+            both = f"a query ({', '.join(QUERY[:3])}) and a case ({', '.join(CASE[:3])})"
+            raise QuemError(Mistake(source, line, message=f"{must} {both}; {has}"))
         value = _find(form.values, header)
         position = _find(POSITION, header) if form.is_run and value < 0 else -1
         judge = -1 if form.is_run else _find(JUDGE, header)
+        others = sum(bool(str(one).strip()) for one in header) - (3 if judge >= 0 else 2)
+        if value < 0 and position < 0 and others:
+            one = f"a {form.noun} ({', '.join(form.values[:3])})"
+            one += " or a position" if form.is_run else ""
+            message = f"{must} {one}, or nothing but query and case; {has}"
+            raise QuemError(Mistake(source, line, message=message))
         name = str(header[value]).strip().casefold() if value >= 0 else ""
         return cls(form, query, case, value, position, judge, name)
 

@@ -27,8 +27,8 @@ def find_warnings(table: ScoreTable) -> tuple[StudyWarning, ...]:
 @_RULES.add("few-queries", remedy=f"use {_FEW} or more")
 def _few_queries(table: ScoreTable) -> Iterator[str]:
     n = len(table.queries)
-    # `quem score` shows the number below the table; without samples there is no inference.
-    if n < _FEW and table.inference.samples and table.origin.kind != "scores":
+    # Without samples there is no inference.
+    if n < _FEW and table.inference.samples:
         yield (
             f"there {'is' if n == 1 else 'are'} only {format_count(n, table.nouns.query)}, so that "
             "only large differences are found, and bootstrap intervals are too narrow"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -70,6 +71,26 @@ _NULLS = {"", "~", "null", "Null", "NULL"}
 # libyaml's parser is some twenty times as fast; builds of PyYAML without it have the other.
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _PLAIN_TAGS = "tag:yaml.org,2002:"
+# YAML reads these line ends as others, unless they are escaped.
+_LINE_ENDS = re.compile("[\x85\u2028\u2029]")
+
+
+class _Dumper(yaml.SafeDumper):
+    """Escapes line ends that would not survive."""
+
+    def represent_text(self, text: str) -> yaml.ScalarNode:
+        style = '"' if _LINE_ENDS.search(text) else None
+        return self.represent_scalar(f"{_PLAIN_TAGS}str", text, style)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+
+
+def yaml_of(content: object, *, short: bool = False) -> str:
+    """Plain data as YAML, in its order; with `short`, short lists and mappings on one line."""
+    style = {"default_flow_style": None if short else False, "allow_unicode": True, "width": inf}
+    text: str = yaml.dump(content, Dumper=_Dumper, sort_keys=False, **style)
+    return text
 
 
 class SourcePosition(NamedTuple):

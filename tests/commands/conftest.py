@@ -12,7 +12,6 @@ import pytest
 from quem.cli import run as run_quem
 from quem.store.database import open_store
 from quem.store.location import locate_database
-from tests.mail.smtp import MailHost
 from tests.served import write_judging_study
 
 if TYPE_CHECKING:
@@ -60,14 +59,6 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         return Outcome(end.value.code, *capsys.readouterr())
 
     return command
-
-
-@pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
-    with MailHost() as host:
-        for name, value in host.environment.items():
-            monkeypatch.setenv(name, value)
-        yield host
 
 
 @pytest.fixture

@@ -74,6 +74,17 @@ def test_pairs_by_brute_force(shape: tuple[int, int], systems: tuple[float, floa
         assert found == (None if expected is None else pytest.approx(expected, abs=0.05))
 
 
+def test_a_close_pair_in_a_wide_population() -> None:
+    """The grid is fine where the mass is."""
+    ranks = random_ranks(np.random.default_rng(1), YEARS, [6.0, 7.0], judges=8, problems=12)
+    study = study_of(ranks, YEARS, 2, analysis={"reference_population": {"years": [0, 60]}})
+    (pair,) = quem.compare(study).to_dict()["pairs"]
+    a, b = (system_of(ranks, YEARS, len(YEARS) + k) for k in (0, 1))
+    want = within(people_of(places(ranks)[1], YEARS), a, b, 0.0, 60.0, points=1501)
+    assert pair["years"] == pytest.approx(want["years"], abs=0.03)
+    assert pair["interval"] == pytest.approx(want["interval"], abs=0.03)
+
+
 @pytest.mark.parametrize(
     ("systems", "start"),
     [

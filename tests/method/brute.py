@@ -121,10 +121,12 @@ def ends(grid: Floats, weights: Floats) -> list[float]:
     return [float(np.interp(q, below, grid)) for q in (0.025, 0.5, 0.975)]
 
 
-def within(people: People, a: System, b: System, low: float, high: float) -> dict[str, Any]:
+def within(
+    people: People, a: System, b: System, low: float, high: float, points: int = POINTS
+) -> dict[str, Any]:
     """Two systems of one study, each as a typical person, uniform from `low` to `high`."""
-    step = (high - low) / POINTS
-    grid = low + step * (np.arange(POINTS) + 0.5)
+    step = (high - low) / points
+    grid = low + step * (np.arange(points) + 0.5)
     y_a, y_b = np.meshgrid(grid, grid, indexing="ij")
     off = np.stack([a.z - people.mean(y_a), b.z - people.mean(y_b)], axis=-1)
     cross = people.cross(y_a, y_b)

@@ -45,6 +45,9 @@ def is_quadrature(
     assert of.reference.interval[0] == pytest.approx(start, abs=2e-3)
     if of.reference.interval[1] is not None:
         assert of.reference.interval[1] == pytest.approx(end, abs=2e-3)
+    for years, p in of.reference.at_least:
+        more = 1 - np.interp(years, grid, np.cumsum(weights) - weights / 2)
+        assert p == pytest.approx(more, abs=2e-5)
     return near
 
 
@@ -60,6 +63,8 @@ def test_one_judge_or_one_problem(shape: tuple[int, int], system: float) -> None
     rises = people_of(places(ranks)[1], YEARS).line.slope > 0
     assert of.reference.open == near_high == (of.reference.interval[1] is None)
     assert of.reference.says == (rises and not (near_low and near_high))
+    if of.leads == "reference":
+        assert result.statements[0].interval == of.reference.interval
     assert (of.variation.ratio_judges is None) == (shape[0] == 1)
     assert (of.variation.ratio_problems is None) == (shape[1] == 1)
 
@@ -93,6 +98,27 @@ def test_years_that_go_against_quality_say_nothing() -> None:
     assert said.sentence.startswith("No experience estimate for K1")
     assert result.estimates.loc[0, "paper_experience"] == pytest.approx(of.experience)
     assert "decreasing-skill-function" in {one.code for one in result.warnings}
+
+
+def test_a_fall_by_chance_accuses_nobody_of_the_direction() -> None:
+    ranks = random_ranks(np.random.default_rng(2), [7.0] * 7, [6.0])
+    result = analyzed(ranks)
+    assert not result.core.line.rises
+    codes = {one.code for one in result.warnings}
+    assert "not-significant" in codes
+    assert "decreasing-skill-function" not in codes
+
+
+def test_cells_of_a_system_beside_those_of_subjects() -> None:
+    """In every cell nothing is added, whatever subjects lack; else the numbers are told."""
+    ranks = random_ranks(np.random.default_rng(4), YEARS, [6.0], judges=4, problems=5)
+    ranks[0, 0, 7] = np.nan
+    (told,) = [one for one in analyzed(ranks).warnings if one.code == "uneven-system"]
+    assert told.message == "K1 has 19 ranks, subjects have 20.0 on average"
+    ranks = random_ranks(np.random.default_rng(4), YEARS, [6.0], judges=4, problems=5)
+    ranks[1:, 1:] = ranks[1:, 0, :3] = np.nan
+    (of,) = analyzed(ranks).core.estimates
+    assert of.variation.incidence.value == 0
 
 
 def test_ranks_that_everybody_ties_but_the_people() -> None:

@@ -65,7 +65,8 @@ def is_reference(of: SystemEstimate, want: dict[str, Any]) -> None:
     assert reference.interval == close(tuple(want["interval"]))
     assert (reference.says, reference.open) == (want["says"], want["open"])
     if want["at_least"]:
-        assert [p for _, p in reference.at_least] == close(want["at_least"])
+        # The golden sums whole points of the grid.
+        assert [p for _, p in reference.at_least] == pytest.approx(want["at_least"], abs=1e-3)
 
 
 @pytest.mark.parametrize("name", ["p3_cells", "complete", "incomplete"])

@@ -118,6 +118,27 @@ def test_what_it_rests_on(analyzed: Analyzed) -> None:
     assert table.rows[2][1] == f"{without['experience']:.1f} ({without['id']})"
 
 
+@pytest.mark.parametrize(("judges", "problems"), [(1, 6), (6, 1)])
+def test_what_was_not_left_out_is_not_said_to_decide_nothing(judges: int, problems: int) -> None:
+    years = (1.0, 3.0, 4.0, 7.0, 9.0, 12.0, 14.0)
+    rng = np.random.default_rng(3)
+    ranks = random_ranks(rng, years, (6.0,), judges=judges, problems=problems, noise=1.0)
+    titles = [check.title for check in quem.analyze(study_of(ranks, years)).context()["basis"]]
+    alone, other = ("judge", "problem") if judges == 1 else ("problem", "judge")
+    assert f"Everything depends on one {alone}" in titles
+    assert f"No {other} or person decides the result" in titles
+
+
+def test_ranks_of_failed_solutions_count_everywhere() -> None:
+    years = (1.0, 3.0, 4.0, 7.0, 9.0, 12.0)
+    ranks = random_ranks(np.random.default_rng(3), years, (6.0,))
+    ranks[:, 0, 0] = np.nan
+    failed = [{"problem": "P1", "solver": "S1", "reason": "failed"}]
+    result = quem.analyze(study_of(ranks, years, missing=failed))
+    counted = sum(one["n_ranks"] for one in result.to_dict()["averages"])
+    assert (f"{counted}", "ranks") in result.context()["counts"]
+
+
 def test_without_systems_there_is_the_line() -> None:
     """The page says so, and has no scale and no check."""
     years = (1.0, 3.0, 4.0, 7.0, 9.0, 12.0)

@@ -88,7 +88,7 @@ _ON_THESE = "supported on these judgments; "
         (
             *(_GOLDEN, str(_DATA / "qrels.txt"), "hybrid > bm25 by nDCG@5", "not shown"),
             {
-                "sample of queries": "open: −0.060 to +0.234 (this pair alone), p .290",
+                "sample of queries": "open: −0.060 to +0.234 (95% for this pair, not for all 3",
                 "sample of judges": "-: no judges",
                 "unjudged cases": "open: −0.116 to +0.236 over all grades of 43 unjudged cases",
                 "order of ties": "yes: +0.075 to +0.099 over all orders of 69 tied items",
@@ -98,7 +98,7 @@ _ON_THESE = "supported on these judgments; "
             *(_GOLDEN, str(_DATA / "judgments.csv"), "hybrid > bm25 by nDCG@5"),
             f"{_ON_THESE}open: sample of judges and other measures",
             {
-                "sample of queries": "yes: +0.046 to +0.222 (this pair alone), p .002",
+                "sample of queries": "yes: +0.046 to +0.222 (95% for this pair, not for all 3",
                 "sample of judges": "open: higher for 3 of 3 judges; +0.047 to +0.202",
                 "order of ties": "yes: +0.126 to +0.141 over all orders of 69 tied items",
                 "human reference": "-: a judge's own order scores 0.835",
@@ -143,6 +143,15 @@ def test_verdicts(
     for question, expected in lines.items():
         assert ": ".join(said[question]).startswith(expected), str(certificate)
     assert len(str(certificate).splitlines()) <= 12
+
+
+def test_five_queries_are_told() -> None:
+    """Beside every interval over queries."""
+    judged = [one for one in _by(5) if one["query"] < "q5"]
+    table = _table(_runs(n=5), judged, "RR", inference=Inference(level=0.9))
+    said = _said(table.certificate("good", "bad"))
+    for question in ("sample of queries", "sample of judges"):
+        assert "with only 5 queries" in said[question][1]
 
 
 def test_certificates_in_report_and_document() -> None:

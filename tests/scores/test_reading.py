@@ -181,6 +181,7 @@ REFUSED: list[tuple[tuple[str, str | bytes], str]] = [
     (of("a.run", ("q1", "x1"), ("q2", "x2")), "a.run: has none of the queries of the judgments"),
     (("a.run", PACKED[:-12]), "a.run: is compressed, and damaged"),
     (("a.csv", "case,score\nd1,1\n"), "a.csv:1: the header must name a query"),
+    (("a.csv", "query,case,scroe\nq1,d1,1\n"), "a.csv:1: the header must name a score (score, "),
     (("a.csv", f"{ALONE}q1,d1,1\nq1,d2\n"), "a.csv:3: has 2 fields; the header has 3"),
     (("a.json", '{"q1": {"d1": 1,\n "d2" 2}}'), "a.json:2: is not JSON: Expecting ':'"),
     (("a.json", '{"q1": {"d1": 1, "d1": 2}}'), "a.json: the key 'd1' is there twice"),

@@ -126,7 +126,6 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_cleaned_is_refused(name: str, tmp_path: Path) -> None:
-    """Only re-encoded images are sent; the error names the file."""
     raw, message = REFUSED[name]
     with pytest.raises(RefusedError, match=message):
         encode_image(raw)

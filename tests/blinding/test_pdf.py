@@ -49,7 +49,6 @@ def signed(path: Path) -> Path:
 
 
 def test_a_visible_name_is_found_with_its_page(tmp_path: Path) -> None:
-    """The identity search reads what judges read: text, filled fields and stamps."""
     words = "{identity_words: [Zebulon, Quark, Wolper]}"
     study = write_site(tmp_path, problems=1, judging=words)
     (tmp_path / "solutions" / "P1" / f"{SUBJECTS[0]}.md").unlink()

@@ -51,7 +51,6 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 
 
 def revealed(study: Path) -> int:
-    """How often the audit trail says that rankings were revealed."""
     with stored(study) as c:
         return list(c.scalars(select(EventRow.what))).count("revealed")
 

@@ -68,7 +68,6 @@ class Office:
         self.host.answer = lambda to: answer if to.startswith(judge) else "250 OK"
 
     def add_people(self, *judges: str) -> None:
-        """Add addresses such as j0@example.org to judges."""
         lines = [f"{judge},{judge.lower()}@example.org" for judge in judges]
         self.study.with_name("people.csv").write_text("\n".join(["id,email", *lines, ""]))
 

@@ -58,20 +58,16 @@ def table(run: Command, judging_study: Path) -> Callable[..., Table]:
     return lambda *words: table_of(run("links", "judges", judging_study, *words))
 
 
-def test_links_are_made_once(judging_study: Path, table: Callable[..., Table]) -> None:
-    rows = table()
-    assert [(one, row["name"]) for one, row in rows.items()][1] == ("J1", "Judge 1")
-    for judge, row in rows.items():
-        assert re.fullmatch(r"http://127\.0\.0\.1:8080/j/[\w-]{32}", row["link"])
-        assert (row["state"], who(judging_study, row)) == ("new link", judge)
-    assert {(row["link"], row["state"]) for row in table().values()} == {("", "has a link")}
-    assert who(judging_study, rows["J2"]) == "J2"
-
-
-def test_a_link_can_be_replaced_and_revoked(
+def test_links_are_made_once_replaced_and_revoked(
     judging_study: Path, table: Callable[..., Table]
 ) -> None:
     old = table()
+    assert [(one, row["name"]) for one, row in old.items()][1] == ("J1", "Judge 1")
+    for judge, row in old.items():
+        assert re.fullmatch(r"http://127\.0\.0\.1:8080/j/[\w-]{32}", row["link"])
+        assert (row["state"], who(judging_study, row)) == ("new link", judge)
+    assert {(row["link"], row["state"]) for row in table().values()} == {("", "has a link")}
+    assert who(judging_study, old["J2"]) == "J2"
     words = ("--reissue", "J0", "--reissue", "J1", "--revoke", "J2")
     new = table(*words, "--url", "https://judging.example.org/")
     assert new["J0"]["link"].startswith("https://judging.example.org/j/")

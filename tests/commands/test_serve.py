@@ -8,7 +8,8 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing
+from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
@@ -88,16 +89,30 @@ def test_a_terminal_shows_the_links(study: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)]
+    ("how", "code", "ignored"),
+    [
+        (signal.SIGINT, 130, ()),
+        (signal.SIGHUP, 0, ()),
+        # As in a script's background and under nohup.
+        (signal.SIGTERM, 0, (signal.SIGINT, signal.SIGHUP)),
+    ],
 )
 def test_signals_stop_it_with_everything_in_one_file(
-    study: Path, how: signal.Signals, code: int
+    study: Path, how: signal.Signals, code: int, ignored: tuple[signal.Signals, ...]
 ) -> None:
-    before = signal.signal(how, signal.SIG_DFL)  # whoever started the tests may ignore it
-    with Served(study) as served:
-        signal.signal(how, before)
+    """Signals that its starter switched off stay so; each other stops it after the last save."""
+    handlers = {how: signal.SIG_DFL, **dict.fromkeys(ignored, signal.SIG_IGN)}
+    before = {one: signal.signal(one, handler) for one, handler in handlers.items()}
+    with ExitStack() as running:
+        try:
+            served = running.enter_context(Served(study))
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
         process = served.process
         assert process is not None
+        for one in ignored:
+            process.send_signal(one)
         browser = Browserless(served.base)
         browser.get(served.links["J0"])
         gid = browser.groups()[0]
@@ -112,27 +127,6 @@ def test_signals_stop_it_with_everything_in_one_file(
     assert list(study.parent.glob("study.sqlite3-*")) == []
     with stored(study) as c:
         assert c.scalar(select(func.max(TaskRow.head))) == 4
-
-
-def test_what_the_starter_switched_off_does_not_stop_it(study: Path) -> None:
-    """As in a script's background and under nohup, ignored signals stay so; SIGTERM stops it."""
-    ignored = (signal.SIGINT, signal.SIGHUP)
-    before = [signal.signal(one, signal.SIG_IGN) for one in ignored]
-    served = Served(study)
-    try:
-        served.start()
-    finally:
-        for one, handler in zip(ignored, before, strict=True):
-            signal.signal(one, handler)
-    process = served.process
-    assert process is not None
-    for one in ignored:
-        process.send_signal(one)
-        with urlopen(f"{served.base}/healthz", timeout=SECONDS) as answer:  # noqa: S310
-            assert answer.status == 200
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(SECONDS) == 0
-    served.stop()
 
 
 def test_a_demo_opens_at_a_task_and_leaves_nothing(tmp_path: Path) -> None:
@@ -182,11 +176,10 @@ def test_a_database_or_a_port_that_is_taken(study: Path, run: Command) -> None:
     assert run("links", "judges", study).out.count("new link") == 2
 
 
-def test_wsgi_says_what_it_needs() -> None:
-    environment = {k: v for k, v in os.environ.items() if k != "QUEM_STUDY"}
-    command = [sys.executable, "-c", "import webjudge.wsgi"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (ended.returncode, "QUEM_STUDY" in ended.stderr) == (1, True)
+def test_wsgi_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QUEM_STUDY", raising=False)
+    with pytest.raises(SystemExit, match="QUEM_STUDY"):
+        import_module("webjudge.wsgi")
 
 
 def test_who_is_invited_by_mail_gets_no_link_before(

@@ -130,7 +130,6 @@ MISTAKES: list[tuple[Files, str]] = [
 
 @pytest.mark.parametrize(("files", "part"), MISTAKES, ids=[part for _, part in MISTAKES])
 def test_mistakes_name_place_and_remedy(files: Files, part: str, tmp_path: Path) -> None:
-    """Files that cannot be shown are reported once, with path and remedy."""
     (message,) = messages(write_judged(tmp_path, files))
     assert part in message
 

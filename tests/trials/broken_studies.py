@@ -76,8 +76,8 @@ def emptied_study(rng: random.Random, folder: Path) -> dict[str, Any]:
     study, refused = _write(folder, content), []
     for part, key in [*_places(content)]:
         value = part.pop(key)
-        empty = rng.choice(([], {}, "", None, value[:1] if isinstance(value, list) else 0))
-        for changed in ({}, {key: empty}):
+        empty: list[Any] = [[], {}, "", None, value[:1] if isinstance(value, list) else 0]
+        for changed in ({}, {key: rng.choice(empty)}):
             part.update(changed)
             refused.append(_ended("check", str(_write(folder, content))))
         part[key] = value

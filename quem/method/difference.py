@@ -89,7 +89,7 @@ def _joint(
     nu = max(1.0, total([*parts, of_slope]).df)
     squares = (var_b * off_a**2 - 2 * both * off_a * off_b + var_a * off_b**2) / det
     logs = -0.5 * np.log(det) - (nu + 2) / 2 * np.log1p(squares / nu)
-    return np.exp(logs - logs.max()) * np.outer(prior, prior)
+    return np.asarray(np.exp(logs - logs.max()) * np.outer(prior, prior))
 
 
 def between(a: Posterior, b: Posterior, *, level: float, opens: tuple[bool, bool]) -> Difference:

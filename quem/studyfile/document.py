@@ -88,9 +88,9 @@ _Dumper.add_representer(str, _Dumper.represent_text)
 
 def yaml_of(content: object, *, short: bool = False) -> str:
     """Plain data as YAML, in its order; with `short`, short lists and mappings on one line."""
-    style = {"default_flow_style": None if short else False, "allow_unicode": True, "width": inf}
-    text: str = yaml.dump(content, Dumper=_Dumper, sort_keys=False, **style)
-    return text
+    style: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": inf}
+    flow = None if short else False
+    return str(yaml.dump(content, Dumper=_Dumper, default_flow_style=flow, **style))
 
 
 class SourcePosition(NamedTuple):

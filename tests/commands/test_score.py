@@ -24,11 +24,14 @@ QRELS = str(DATA / "qrels.txt")
 BY = ("-m", "nDCG@5 AP P@5")
 
 
+FEW = "warning: there are only 12 queries"
+
+
 def test_means_and_differences_are_golden(run: Command, tmp_path: Path) -> None:
     """Files have each interval and p value of the golden file."""
     folder = tmp_path / "out"
     code, _, err = run("score", QRELS, *RUNS, *BY, "--out", folder)
-    assert (code, err) == (0, "")
+    assert (code, err.startswith(FEW), err.count("\n")) == (0, True, 1)
     means = pd.read_csv(folder / "means.csv").set_index(["system", "measure"])
     for system, own in GOLDEN["intervals_seed_0"].items():
         ends = [means.loc[(system, "nDCG@5"), end] for end in ("low", "high")]
@@ -79,7 +82,7 @@ def test_a_board_grows(run: Command, tmp_path: Path) -> None:
     board = tmp_path / "board"
     for system, n in ((RUNS[0], 1), (RUNS[2], 2), (RUNS[0], 2)):
         code, out, err = run("score", QRELS, system, *BY, "--board", board)
-        assert (code, err) == (0, ""), err
+        assert (code, err.startswith(FEW), err.count("\n")) == (0, True, 1)
         assert len([line for line in out.splitlines() if line.split()[0] in ("a", "b")]) == n
     assert out == run("score", QRELS, RUNS[0], RUNS[2], *BY).out
     before = (board / "scores.csv").read_bytes()

@@ -76,7 +76,8 @@ def test_pairs_by_brute_force(shape: tuple[int, int], systems: tuple[float, floa
 
 def test_a_close_pair_in_a_wide_population() -> None:
     """The grid is fine where the mass is."""
-    ranks = random_ranks(np.random.default_rng(1), YEARS, [6.0, 7.0], judges=8, problems=12)
+    rng = np.random.default_rng(1)
+    ranks = random_ranks(rng, YEARS, [6.3, 7.0], judges=8, problems=12, noise=1.0)
     study = study_of(ranks, YEARS, 2, analysis={"reference_population": {"years": [0, 60]}})
     (pair,) = quem.compare(study).to_dict()["pairs"]
     a, b = (system_of(ranks, YEARS, len(YEARS) + k) for k in (0, 1))

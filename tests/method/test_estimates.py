@@ -45,9 +45,9 @@ def is_quadrature(
     assert of.reference.interval[0] == pytest.approx(start, abs=2e-3)
     if of.reference.interval[1] is not None:
         assert of.reference.interval[1] == pytest.approx(end, abs=2e-3)
-    for years, p in of.reference.at_least:
+    for years, chance in of.reference.at_least:
         below = np.interp(years, grid, weights.cumsum() - weights / 2)
-        assert p == pytest.approx(1 - below, abs=2e-5)
+        assert chance == pytest.approx(1 - below, abs=2e-5)
     return near
 
 

@@ -6,6 +6,7 @@ import csv
 import datetime as dt
 import re
 import subprocess
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from html import unescape
 from io import StringIO
@@ -20,6 +21,7 @@ from quem.store.models import now
 from quem.store.people import decline, person_named
 from quem.store.state import Comparison, State
 from quem.store.work import tasks_of
+from tests.patience import SECONDS
 from tests.webjudge.sites import (
     SECRETS,
     SUBJECTS,
@@ -156,10 +158,21 @@ def test_what_needs_doing(tmp_path: Path, opened: Callable[..., Site]) -> None:
 
 
 def test_the_report_is_made_once(
-    site: Site, app: Flask, dashboard: FlaskClient, run: list[dict[str, Any]]
+    site: Site,
+    app: Flask,
+    dashboard: FlaskClient,
+    run: list[dict[str, Any]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Many requests at the same time run the analysis once; new rankings run it again."""
     set_life(site, "closed")
+    go, quick, wait = threading.Event(), subprocess.run, "webjudge.dashboard.results._WAIT_SECONDS"
+    monkeypatch.setattr(subprocess, "run", lambda *a, **o: go.wait(SECONDS) and quick(*a, **o))
+    monkeypatch.setattr(wait, 0.05)
+    waiting = dashboard.get("/dashboard/report/")
+    assert ("Analysis running" in waiting.text, bool(waiting.headers["Refresh"])) == (True, True)
+    go.set()
+    monkeypatch.setattr(wait, SECONDS)
     cookie = dashboard.get_cookie(f"quem-dashboard-{site.key}")
     assert cookie
 

@@ -21,6 +21,7 @@ DATA = Path(__file__).resolve().parents[1] / "scores" / "data"
 GOLDEN = json.loads((DATA / "golden.json").read_text())
 RUNS = [str(DATA / f"{name}.run") for name in ("bm25", "dense", "hybrid")]
 QRELS = str(DATA / "qrels.txt")
+FEW = "warning: there are only 12 queries"
 BY = ("-m", "nDCG@5 AP P@5")
 
 
@@ -28,7 +29,7 @@ def test_means_and_differences_are_golden(run: Command, tmp_path: Path) -> None:
     """Files have each interval and p value of the golden file."""
     folder = tmp_path / "out"
     code, _, err = run("score", QRELS, *RUNS, *BY, "--out", folder)
-    assert (code, err) == (0, "")
+    assert (code, err.startswith(FEW)) == (0, True)
     means = pd.read_csv(folder / "means.csv").set_index(["system", "measure"])
     for system, own in GOLDEN["intervals_seed_0"].items():
         ends = [means.loc[(system, "nDCG@5"), end] for end in ("low", "high")]
@@ -79,7 +80,7 @@ def test_a_board_grows(run: Command, tmp_path: Path) -> None:
     board = tmp_path / "board"
     for system, n in ((RUNS[0], 1), (RUNS[2], 2), (RUNS[0], 2)):
         code, out, err = run("score", QRELS, system, *BY, "--board", board)
-        assert (code, err) == (0, ""), err
+        assert (code, err.startswith(FEW)) == (0, True), err
         assert len([line for line in out.splitlines() if line.split()[0] in ("a", "b")]) == n
     assert out == run("score", QRELS, RUNS[0], RUNS[2], *BY).out
     before = (board / "scores.csv").read_bytes()

@@ -70,7 +70,8 @@ ROOMS = {
         ),
     ),
     "scores": Room(
-        ("quem/scores/*.py",), ("tests/scores", *golden("compare-scores", "ccbr-bikes"))
+        ("quem/scores/*.py",),
+        ("tests/scores", "tests/commands/test_score.py", *golden("compare-scores", "ccbr-bikes")),
     ),
     "ranking": Room(
         ("quem/store/work.py", "quem/store/state.py"),

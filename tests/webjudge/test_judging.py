@@ -378,7 +378,7 @@ def test_a_correction_gives_the_letter_back(study: Path, *, submit: bool) -> Non
     """To a judge who met a new letter before the answer, unless they ranked on with that."""
     with visited(study) as (site, client):
         other = enter_as(client.application, site, "J1")
-        tasks = [(judge, *gids(judge)) for judge in (client, other)]
+        tasks = [(judge, gids(judge)[0]) for judge in (client, other)]
         for judge, gid in tasks:
             assert put(judge, gid, submit=submit).status_code == 200
         set_life(site, "open")

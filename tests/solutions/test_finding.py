@@ -103,6 +103,7 @@ REFUSED: list[tuple[str, str | bytes, str]] = [
     ("S1.rtf", b"no rtf", ": is named as RTF but is none"),
     ("S1.zip", b"PK", ": is an archive; unpack it here"),
     ("S1.ipynb", "x", ": is not a notebook; save it again"),
+    ("S1.ipynb", "{}", ": is not a notebook"),
     ("S1.ipynb", '{"nbformat": 4, "cells": [1]}', ": is not a notebook"),
     ("S1.ipynb", '{"worksheets": []}', ": is a notebook in an old format"),
     ("S1.ipynb", '{"nbformat": 3, "cells": []}', ": is a notebook in an old format"),

@@ -52,6 +52,11 @@ class Mutant(NamedTuple):
     after: str
 
 
+def golden(*names: str) -> list[str]:
+    """The tests of golden results."""
+    return [f"tests/golden/test_golden.py::test_nothing_departs[{name}]" for name in names]
+
+
 _DRAWN = {"figures.py", "page.py", "scale.py"}
 ROOMS = {
     "method": Room(
@@ -60,9 +65,14 @@ ROOMS = {
             *("tests/method", "tests/comparison/test_pairs.py", "tests/rankings/test_decisions.py"),
             *("tests/planning/test_batch.py", "tests/report/test_experience_page.py"),
             *(f"tests/parts/test_{one}.py" for one in ("tables", "worths", "paper")),
+            *golden("p3-1997-study", "p3-1997-averages", "assembly-planners-study"),
+            *golden("cooling-panel-placed-study", "compare-versions", "compare-years"),
         ),
     ),
-    "scores": Room(("quem/scores/*.py",), ("tests/scores",)),
+    "scores": Room(
+        ("quem/scores/*.py",),
+        ("tests/scores", "tests/commands/test_score.py", *golden("compare-scores", "ccbr-bikes")),
+    ),
     "ranking": Room(
         ("quem/store/work.py", "quem/store/state.py"),
         tuple(

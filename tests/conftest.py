@@ -9,13 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from flask import Flask
 from hypothesis import settings
+from jinja2 import BytecodeCache
 
 from tests.examples import write_study
+from tests.mail.smtp import MailHost
 from tests.postgres import Postgres, running_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from jinja2.bccache import Bucket
 
 # Programs that are started inherit it if Ctrl-C is ignored, as in the background of a shell.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -40,6 +45,30 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+class Templates(BytecodeCache):
+    """Templates as compiled for the first of many apps: half a second for each dashboard."""
+
+    def __init__(self) -> None:
+        self.compiled: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Give a template, if its source is what it was."""
+        if raw := self.compiled.get(bucket.key):
+            bucket.bytecode_from_string(raw)
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep a template."""
+        self.compiled[bucket.key] = bucket.bytecode_to_string()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def templates() -> Iterator[None]:
+    """Templates of pages are compiled once in a run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Flask, "jinja_options", {"bytecode_cache": Templates()})
+        yield
+
+
 @pytest.fixture
 def make_study(tmp_path: Path) -> Callable[..., Path]:
     """Write a study and its files into a new folder; gives the path of the study file."""
@@ -48,6 +77,15 @@ def make_study(tmp_path: Path) -> Callable[..., Path]:
         return write_study(tmp_path, study, **files)
 
     return make
+
+
+@pytest.fixture
+def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
+    """A mail server of the tests' own, which the environment names."""
+    with MailHost() as host:
+        for name, value in host.environment.items():
+            monkeypatch.setenv(name, value)
+        yield host
 
 
 @pytest.fixture(scope="session")

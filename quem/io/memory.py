@@ -14,7 +14,6 @@ from quem.io.columns import CodedColumn, column_of, distinct_key
 from quem.io.delimited import Delimited
 from quem.io.parquet import arrow_columns
 from quem.io.tables import SourceTable
-from quem.io.text import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -88,34 +87,6 @@ def _frame(given: Any, name: str) -> pd.DataFrame:  # noqa: ANN401  a table
         raise QuemError(Mistake(name, message=f"is not a table: {error}")) from None
     message = "should be a DataFrame, a dict of columns, or a list of dicts"
     raise QuemError(Mistake(name, message=f"{message}, and not {type(given).__name__}"))
-
-
-def columns_of_frame(
-    frame: pd.DataFrame,
-    name: str,
-    fields: Mapping[str, Sequence[str]],
-    required: Sequence[str],
-) -> dict[str, list[Any]]:
-    """The known columns of a DataFrame; a named index is a column."""
-    if any(level is not None for level in frame.index.names):
-        frame = frame.reset_index()
-    meaning = {alias: own for own, aliases in fields.items() for alias in aliases}
-    found: dict[str, list[Any]] = {}
-    for at, title in enumerate(frame.columns):
-        own = meaning.get(str(title).casefold().replace(" ", "_").replace("-", "_"))
-        if own in found:
-            raise QuemError(Mistake(name, key=str(title), message=f"is a second column {own}"))
-        if own is not None:
-            found[own] = frame.iloc[:, at].astype(object).tolist()
-    if missing := [own for own in required if own not in found]:
-        titles = [str(title) for title in frame.columns]
-        hint = nearest(missing[0], titles).replace("did you mean", "is it")
-        message = (
-            f"column{'s' if missing[1:] else ''} {', '.join(map(repr, missing))} not found; a "
-            f"DataFrame has the columns {', '.join(required)}{hint}"
-        )
-        raise QuemError(Mistake(name, message=message))
-    return found
 
 
 def rows_table(

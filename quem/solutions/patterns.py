@@ -36,11 +36,6 @@ def loose(word: str) -> str:
     return f"{BREAK}*".join(parts)
 
 
-def key_of(word: str) -> str:
-    """Folded letters that every match contains, for a quick search."""
-    return folded(max(re.split(rf"{BREAK}+", word), key=len))
-
-
 @lru_cache(maxsize=4096)
 def word_pattern(word: str, *, exact: bool = False) -> re.Pattern[str] | None:
     """The pattern of a whole word; None without letters and digits."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from quem.store.layouts import arrange, layout_id
+from quem.store.layouts import arrange, known_item, layout_id
 from quem.store.models import Layout, PersonRow, StudyRow, TaskRow, now
 from quem.store.planned import Group, record_draw
 from quem.store.work import task_of, tasks_of
@@ -241,7 +241,12 @@ def needs_labels(ballot: TaskRow, contents: Mapping[str, Content | None]) -> boo
         return True
     items = {item.solver: item for item in ballot.layout.items}
     is_other = any(
-        solver not in items or not (content is None or content.is_in(items[solver]))
+        solver not in items
+        or (
+            content is not None
+            and (content.is_correction or not content.is_in(items[solver]))
+            and known_item(ballot, solver, content) != items[solver]
+        )
         for solver, content in contents.items()
     )
     return is_other or (not ballot.is_complete and set(items) != set(contents))

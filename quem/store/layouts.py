@@ -45,22 +45,35 @@ def layout_id(secret: str, task: str, items: tuple[Item, ...]) -> str:
 def arrange(task: TaskRow, contents: Mapping[str, Content | None], rng: Random) -> tuple[Item, ...]:
     """Each solution with its letter: the existing one, or the next one."""
     held = {item.solver: item for item in task.layout.items} if task.layout else {}
-    seen = [item for layout in reversed(task.layouts) for item in layout.items]
     items, fresh = [], []
     for solver, content in contents.items():
-        mine = [item for item in (held.get(solver), *seen) if item and item.solver == solver]
         if content is None:
             if solver not in held:
                 raise MissingSolutionError(solver)
             items.append(held[solver])
-        elif same := next((item for item in mine if content.is_in(item)), None):
-            items.append(same)
-        elif mine and content.is_correction:
-            items.append(mine[0]._replace(digest=content.digest))
+        elif known := known_item(task, solver, content):
+            items.append(known)
         else:
             fresh.append((solver, content.digest))
     rng.shuffle(fresh)
-    taken = {item.letter for item in seen}
+    taken = set(task.letters)
     names = (name for name in labels(len(taken) + len(fresh)) if name not in taken)
     items += [Item(name, *one, one[1]) for name, one in zip(names, fresh, strict=False)]
     return tuple(sorted(items, key=lambda item: (len(item.letter), item.letter)))
+
+
+def known_item(task: TaskRow, solver: str, content: Content) -> Item | None:
+    """The letter that a judge knows a content by; None for a new one.
+
+    A correction has the letter from before the change, also for a judge who opened the task before
+    the organizer's answer and met a new letter, but not for one who has saved a ranking with it.
+    """
+    layouts = filter(None, (task.layout, *reversed(task.layouts)))
+    mine = [item for layout in layouts for item in layout.items if item.solver == solver]
+    if content.is_correction and len(task.layouts) > 1:
+        saved = task.placed.letters.get(solver) if task.placed else None
+        mine = [i for i in mine if i.letter == saved or i.origin != content.digest] or mine
+    same = next((item for item in mine if content.is_in(item)), None)
+    if same is None and mine and content.is_correction:
+        return mine[0]._replace(digest=content.digest)
+    return same

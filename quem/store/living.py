@@ -215,8 +215,8 @@ def note_effects(c: Session, study_id: str, changes: list[Effect]) -> None:
 
 
 def _differences(ballot: TaskRow, now: Contents) -> Iterator[tuple[str, str]]:
-    # A submitted ranking refers to its own layout, whatever its letters are now.
-    layout = ballot.placed if ballot.is_submitted and ballot.placed else ballot.layout
+    # A saved ranking refers to its own layout, whatever its letters are now.
+    layout = ballot.placed or ballot.layout
     items = {item.solver: item for item in layout.items} if layout else {}
     for solver, content in now.items():
         if solver not in items:

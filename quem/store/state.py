@@ -243,7 +243,7 @@ class State:
         return placed | dict.fromkeys(self.cannot)
 
 
-_STATE, _SECONDS = TypeAdapter(State), TypeAdapter(Seconds)
+_STATE = TypeAdapter(State)
 # The fields of `State` in order.
 FIELDS = tuple(Field(one.name, **one.metadata) for one in fields(State))
 # A judge's input besides the order.
@@ -260,14 +260,6 @@ def _read(data: object) -> State:
     name = str(wrong["loc"][0])
     must = next((one.must for one in FIELDS if one.name == name), "")
     raise InvalidStateError(must or f"{name!r} is not part of a state")
-
-
-def seconds_of(value: object) -> float | None:
-    """A number of seconds as sent; None if invalid."""
-    try:
-        return _SECONDS.validate_python(value)
-    except ValidationError:
-        return None
 
 
 def _check(state: State, block: set[str]) -> None:

@@ -157,7 +157,8 @@ def desk_of_session(c: Session, study_id: str, session: str, public_id: str) -> 
     row = c.execute(_DESK, values).unique().one_or_none()
     desk = Desk(*row) if row else None
     if desk and desk.ballot:
-        _ = desk.ballot.is_complete  # loads the last revision, which only ended ones need
+        # Loads the last revision, which only ended ones and those with new letters need.
+        _ = desk.ballot.is_complete or (len(desk.ballot.layouts) > 1 and desk.ballot.last)
     return desk
 
 

@@ -100,7 +100,6 @@ def test_check_says_where_there_is_no_sandbox(refused: str, tmp_path: Path) -> N
 
 
 def test_no_uploads_without_a_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A session in which strangers upload files is not served, unless somebody trusts them."""
     study = write_solving_study(tmp_path)
     without = {"landlock": False, "seccomp": False, "why": ["of a test"]}
     monkeypatch.setattr("webjudge.site.held", lambda: without)

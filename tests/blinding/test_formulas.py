@@ -17,7 +17,7 @@ from quem.blinding.drawings import drawing_text
 from quem.blinding.images import clean_file
 from quem.blinding.pages import image_of
 from quem.blinding.rendering import read_as_judge
-from quem.errors import FileError, QuemError
+from quem.errors import FileError
 from quem.solutions.files import metadata_of
 from quem.solutions.losses import losses_of
 from tests.blinding.made import opened, patterns, shown, written
@@ -94,22 +94,6 @@ def test_a_notebook_is_read(tmp_path: Path) -> None:
     assert loss.warning.message.startswith("1 raw cell is not shown")
 
 
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        ("{}", "is not a notebook"),
-        ("x", "is not a notebook"),
-        ('{"worksheets": []}', "in an old format"),
-        ('{"nbformat": 3, "cells": []}', "in an old format"),
-        ('{"nbformat": 4, "cells": [1]}', "is not a notebook"),
-        ('{"nbformat": 4, "cells": []}', "is an empty notebook"),
-    ],
-)
-def test_notebooks_that_are_none(tmp_path: Path, content: str, reason: str) -> None:
-    with pytest.raises(QuemError, match=reason):
-        written(tmp_path, "a.ipynb", content)
-
-
 def drawn(folder: Path, more: str, *words: str) -> tuple[str, bytes]:
     """The text of a drawing and its pixels, without some words."""
     path = folder / "a.svg"
@@ -173,9 +157,3 @@ def test_hostile_drawings(tmp_path: Path, content: str) -> None:
     path.write_text(content)
     with suppress(FileError):
         assert max(opened(clean_file(path)[0]).size) <= 4096
-
-
-def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quem.blinding.drawings.can_draw_svg", lambda: False)
-    with pytest.raises(QuemError, match=r"pip install 'quem\[svg\]'"):
-        written(tmp_path, "a.svg", drawing(secret, "<g/>"))

@@ -120,15 +120,12 @@ REFUSED = {
     "bomb.png": (saved(Image.new("1", (20_000, 20_000))), "too many"),
     "film.gif": (saved(LONG[0], "GIF", save_all=True, append_images=LONG[1:]), "too long an anim"),
     "cut.png": (METADATA["plot.png"]()[:60], "broken image"),
-    "cut.jpg": (METADATA["photo.jpg"]()[:400], "broken image"),
-    "text.png": (b"no image", "broken image"),
     "vector.png": (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "broken image"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_cleaned_is_refused(name: str, tmp_path: Path) -> None:
-    """Only re-encoded images are sent; the error names the file."""
     raw, message = REFUSED[name]
     with pytest.raises(RefusedError, match=message):
         encode_image(raw)

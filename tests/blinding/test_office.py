@@ -233,29 +233,6 @@ def test_parts_are_counted(tmp_path: Path) -> None:
     assert b"Zebulon" not in cleaned
 
 
-ENCRYPTED: Mapping[str, str] = {"content.xml": "", "META-INF/manifest.xml": "<encryption-data/>"}
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("a.docx", b"\xd0\xcf\x11\xe0" + bytes(600), "has a password, or is in an older format"),
-        ("a.docx", b"PK\x03\x04broken", "is a broken file"),
-        ("a.docx", zipped({"xl/workbook.xml": "<a/>"}), "is named as DOCX but is none"),
-        ("a.rtf", b"no rtf", "is named as RTF but is none"),
-        ("a.odt", zipped(ENCRYPTED), "save it without a password as ODT"),
-        ("a.doc", b"x", "save it as DOCX"),
-        ("a.xlsm", b"x", "save it as XLSX"),
-        ("a.key", b"x", "export it as PPTX or PDF"),
-    ],
-)
-def test_what_cannot_be_shown_has_a_remedy(
-    name: str, content: bytes, message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(QuemError, match=message):
-        written(tmp_path, name, content)
-
-
 @pytest.fixture
 def some(tmp_path: Path) -> list[SolutionFile]:
     files = [written(tmp_path, f"{n}.docx", simple_docx(f"text {n}")) for n in range(3)]

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from playwright.sync_api import Browser, FloatRect, Locator
+    from playwright.sync_api import Browser
 
 
 def test_a_placement_is_one_change_and_its_undo_asks_again(visit: Callable[..., Visit]) -> None:
@@ -61,36 +61,6 @@ def test_a_placement_is_one_change_and_its_undo_asks_again(visit: Callable[..., 
     # The answers before the last one stay, so that it is first, or second.
     answer(page, "ABCD")
     assert "D" in come.order().split()[:2]
-
-
-def box_of(part: Locator) -> FloatRect:
-    box = part.bounding_box()
-    assert box is not None
-    return box
-
-
-def test_a_phone_shows_one_row_above_what_is_compared(visit: Callable[..., Visit]) -> None:
-    """A message hides no button."""
-    page = visit(viewport=PHONE).enter(ranked="A")
-    row(page, "E").click()
-    goes_on(page, partial(page.keyboard.press, "c"))
-    head, body = (box_of(page.locator(part)) for part in (".compare-head", ".pane.is-shown"))
-    assert head["height"] <= 56
-    assert head["y"] + head["height"] == body["y"]
-    controls = [box_of(one) for one in page.locator(".compare-head button:visible").all()]
-    assert len({round(box["y"] + box["height"] / 2) for box in controls}) == 1, "one row"
-    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
-    expect(page.get_by_role("button", name="Back", exact=True)).to_be_visible()
-    # After a solution is placed, the next one can be placed at the end of its text.
-    answer(page, "ABCDE", "click")
-    end = page.locator(".end-of-text [data-do=place]")
-    end.scroll_into_view_if_needed()
-    page.locator("#reader").evaluate("reader => { reader.scrollTop = reader.scrollHeight; }")
-    toast = box_of(page.locator(".toast"))
-    for box in (box_of(one) for one in (page.locator("#reader"), end, page.locator("#place-now"))):
-        assert box["y"] + box["height"] <= toast["y"] or toast["y"] + toast["height"] <= box["y"]
-    goes_on(page, end.click)
-    expect(title(page)).to_be_focused()
 
 
 QUESTIONS = """{questions: [

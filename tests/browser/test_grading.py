@@ -1,8 +1,7 @@
-"""Judges who grade candidates: buttons, keys, menus, dragging; and a pool from begin to end."""
+"""Judges who grade candidates: buttons, keys, menus, dragging."""
 
 from __future__ import annotations
 
-import random
 import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -24,13 +23,11 @@ from tests.browser.judging import (
 from tests.browser.views import NARROW, PHONE, WIDE, look
 from tests.languages.pseudo import LEFT, PROGRAM
 from tests.served import Served
-from tests.trials.pooling import judged_pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
 
     from tests.browser.judging import Visit
 
@@ -178,9 +175,3 @@ def test_grading_is_translated_and_fits(visit: Callable[..., Visit]) -> None:
     check("submitted")
     page.goto(f"{come.served.base}/judge/done")
     check("done")
-
-
-def test_a_pool_is_judged_from_begin_to_end(browser: Browser, tmp_path: Path) -> None:
-    """A few queries of the trial `pooling`: the retrievers are measured by what judges pressed."""
-    found = judged_pool(browser, tmp_path, random.Random(1), queries=3, judges=2)
-    assert found["pairs"] == 12

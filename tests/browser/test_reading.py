@@ -8,7 +8,6 @@ import runpy
 import threading
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from string import ascii_uppercase
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,9 +24,7 @@ from tests.browser.judging import (
     drag,
     follow,
     is_ready,
-    labels_in,
     place,
-    press,
     rank_by_keys,
     row,
     shown,
@@ -73,12 +70,12 @@ def test_long_solutions_have_contents_and_keep_their_place(visit: Callable[..., 
 
 @pytest.fixture(scope="module")
 def kinds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """A session whose tasks have a picture and a PDF, code, long texts, and many solutions."""
+    """A session whose tasks have a picture and a PDF, code, long texts, and formulas."""
     folder = tmp_path_factory.mktemp("kinds")
-    study = write_judging_study(folder, problems=5, solvers=28, judges=1)
-    groups = [folder / "solutions" / f"P{problem}" for problem in range(5)]
+    study = write_judging_study(folder, problems=4, solvers=5, judges=1)
+    groups = [folder / "solutions" / f"P{problem}" for problem in range(4)]
     missing = []
-    for group, count in zip(groups, (3, 3, 4, 28, 5), strict=True):
+    for group, count in zip(groups, (3, 3, 4, 5), strict=True):
         for path in sorted(group.iterdir())[count:]:
             path.unlink()
             missing.append({"problem": group.name, "solver": path.stem})
@@ -90,7 +87,7 @@ def kinds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     (groups[1] / "S0.py").write_text(f"{CODE}\n")
     for path in groups[2].iterdir():
         path.write_text(f"Name {path.stem}.\n\n" + "Many words that go on and on. " * 5000)
-    write_formulas(groups[4])
+    write_formulas(groups[3])
     with Served(study) as server:
         yield server
 
@@ -103,12 +100,11 @@ def come(browser: Browser, kinds: Served) -> Iterator[Visit]:
 
 
 def test_pictures_pages_and_code(come: Visit) -> None:
-    """Pictures and pages of a PDF are enlarged; numbers of lines are not copied with code."""
+    """Pictures are seen in their size; numbers of lines are not copied with code."""
     page = come.enter("Problem 0")
     page.locator("#tray .chip", has_text="1 picture").locator(".open-it").click()
     page.get_by_role("button", name="Enlarge").click()
     image = page.locator("#enlarged img")
-    expect(image).to_be_visible()
     expect(image).to_have_js_property("naturalWidth", 1600)
     assert image.evaluate("image => image.clientWidth") < 1300
     page.get_by_role("button", name="Actual size").click()
@@ -116,14 +112,8 @@ def test_pictures_pages_and_code(come: Visit) -> None:
     page.keyboard.press("Escape")
     page.locator("#tray .chip", has_text="2 pages").locator(".open-it").click()
     second = page.locator(".page").nth(1)
-    expect(second.locator("figcaption")).to_have_text("Page 2 of 2")
-    drawn = second.locator("img")
-    drawn.scroll_into_view_if_needed()
-    expect(drawn).to_have_js_property("naturalWidth", 600)
     second.get_by_text("Text of page 2").click()
     expect(second.locator(".page-text")).to_have_text("An ordinary plan")
-    second.get_by_role("button").click()
-    expect(image).to_be_visible()
     come.enter("Problem 1")
     page.locator("#tray .chip", has_text="5 lines").locator(".open-it").click()
     expect(page.get_by_role("region", name="Code, 5 lines")).to_be_visible()
@@ -149,20 +139,6 @@ def test_long_texts_come_one_by_one(come: Visit) -> None:
     rank_by_keys(page, "A")
     page.keyboard.press("c")
     expect(page.locator(".pane .prose")).to_have_count(2)
-
-
-def test_many_solutions(come: Visit) -> None:
-    """A group of many can be ranked, dragged and submitted, with labels beyond Z."""
-    page = come.enter("Problem 3", ranked=[*ascii_uppercase, "AA"])
-    assert labels_in(page, "tray") == ["AB"]
-    press(page, "AB", "Alt+ArrowUp")
-    come.equals_store("P3")
-    page.locator("#ranked .rung").first.scroll_into_view_if_needed()
-    drag(page, "C", page.locator("#ranked .rung").first, 0.04)
-    assert come.order("P3").startswith("C A B D")
-    submit(page)
-    expect(page.locator("#receipt")).to_be_visible()
-    assert come.stored("P3")["submitted"]
 
 
 # Those of which KaTeX writes styles as attributes, and others; the last are no TeX.
@@ -219,7 +195,7 @@ def test_formulas_are_set(browser: Browser, kinds: Served) -> None:
     come = Visit(browser, kinds, "J0", device_scale_factor=3)
     asked: list[str] = []
     come.page.on("request", lambda request: asked.append(request.url))
-    come.enter("Problem 4")
+    come.enter("Problem 3")
     open_solution(come, "first second")
     assert [url for url in asked if "katex" in url.lower()] == []
     prose = open_solution(come, "It costs")

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import expect
 
 import quem
 from quem.report.files import write_report
 from tests.browser.views import PHONE, WIDE, each_view, objections
-from tests.examples import long_csv, study_with, write_study
+from tests.examples import long_csv, write_study
 from tests.options.made import analysed, drawn, study_in
 from tests.patience import SECONDS
-from tests.report.cases import CASES, case_study
+from tests.report.cases import case_study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -65,13 +64,10 @@ def _compared(*paths: Path) -> Any:  # noqa: ANN401  a result
 P3, PLANNERS = STUDIES / "p3-1997", STUDIES / "assembly-planners"
 RESULTS: dict[str, Callable[[Path], Any]] = {
     "study": lambda _: quem.analyze(quem.load_study(P3 / "study.yaml")),
-    "no system": lambda folder: quem.analyze(
-        quem.load_study(write_study(folder, study_with(systems=None, withheld=["sys"])))
-    ),
     "extreme": lambda folder: quem.analyze(quem.load_study(_extreme(folder))),
     "systems": lambda _: _compared(PLANNERS / "study.yaml"),
-    "assistance": lambda _: _compared(PLANNERS / "assistance.yaml"),
     "extreme systems": lambda folder: _compared(_extreme(folder)),
+    "assistance": lambda _: _compared(PLANNERS / "assistance.yaml"),
     "options": lambda _: analysed(STUDIES / "option-lists" / "study.yaml"),
     "many options": lambda folder: analysed(_many_options(folder)),
 }
@@ -129,39 +125,23 @@ AHEAD = ["Fitter 2 is ahead of Fitter 1 by 3.1 years", "uniform prior"]
 
 
 @pytest.mark.parametrize(
-    ("name", "viewport", "texts"),
-    [("study", WIDE, SAID + CARDS), ("study", PHONE, SAID), ("systems", WIDE, AHEAD)],
+    ("name", "wide", "phone"), [("study", SAID + CARDS, SAID), ("systems", AHEAD, [])]
 )
 def test_first_screen_gives_the_answer(
-    browser: Browser,
-    make: Callable[[str], Path],
-    name: str,
-    viewport: dict[str, int],
-    texts: list[str],
+    browser: Browser, make: Callable[[str], Path], name: str, wide: list[str], phone: list[str]
 ) -> None:
     """Verdict and interval are in view; on a wide screen what they depend on, too."""
     with opened(browser, make(name)) as (page, _):
-        page.set_viewport_size(viewport)  # type: ignore[arg-type]
-        for text in texts:
-            box = page.get_by_text(text).filter(visible=True).first.bounding_box()
-            assert box is not None
-            assert box["y"] + box["height"] <= viewport["height"], text
-
-
-def test_page_is_short_and_brings_its_fonts(browser: Browser, make: Callable[[str], Path]) -> None:
-    with opened(browser, make("study")) as (page, _):
+        for window, texts in ((WIDE, wide), (PHONE, phone)):
+            page.set_viewport_size(window)  # type: ignore[arg-type]
+            for text in texts:
+                box = page.get_by_text(text).filter(visible=True).first.bounding_box()
+                assert box is not None
+                assert box["y"] + box["height"] <= window["height"], text
         page.evaluate("document.fonts.ready")
         loaded = page.evaluate("[...document.fonts].map(font => `${font.family} ${font.status}`)")
-        assert {font.replace('"', "") for font in loaded} == {
-            "Inter loaded",
-            "Source Serif 4 loaded",
-        }
-        assert len(page.inner_text("body").split()) <= 900
-        assert page.evaluate("document.documentElement.scrollHeight") <= 4500
-        rank = page.get_by_role("row", name="S5").first
-        expect(rank).to_be_hidden()
-        page.get_by_role("link", name="Appendix").click()
-        expect(rank).to_be_visible()
+        fonts = {font.replace('"', "") for font in loaded}
+        assert fonts == {"Inter loaded", "Source Serif 4 loaded"}
 
 
 # Of each figure that is shown: its place, and the place and size of its texts, as rendered.
@@ -180,7 +160,7 @@ _TEXTS = """
 """
 
 
-@pytest.mark.parametrize("name", sorted(CASES))
+@pytest.mark.parametrize("name", ["above", "jagged", "twelve"])
 def test_texts_of_figures_are_legible(browser: Browser, tmp_path: Path, name: str) -> None:
     """No text leaves its figure, none meets another by more than a hair, all have 12 pixels."""
     result = quem.analyze(quem.load_study(case_study(name, tmp_path)))

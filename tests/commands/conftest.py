@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
 from quem.cli import run as run_quem
-from tests.mail.smtp import MailHost
+from quem.store.database import open_store
+from quem.store.location import locate_database
 from tests.served import write_judging_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from sqlalchemy.orm import Session
 
 
 class Outcome(NamedTuple):
@@ -34,6 +38,15 @@ class Outcome(NamedTuple):
 Command = Callable[..., Outcome]
 
 
+@contextmanager
+def stored(study: Path, database: str | None = None) -> Iterator[Session]:
+    """The store of a study, for reading and writing."""
+    store = open_store(locate_database(study, database))
+    with store.write() as c:
+        yield c
+    store.close()
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
     monkeypatch.delenv("QUEM_DATABASE_URL", raising=False)
@@ -46,14 +59,6 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         return Outcome(end.value.code, *capsys.readouterr())
 
     return command
-
-
-@pytest.fixture
-def host(monkeypatch: pytest.MonkeyPatch) -> Iterator[MailHost]:
-    with MailHost() as host:
-        for name, value in host.environment.items():
-            monkeypatch.setenv(name, value)
-        yield host
 
 
 @pytest.fixture

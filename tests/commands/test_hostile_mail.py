@@ -35,7 +35,6 @@ def study(tmp_path: Path) -> Path:
 
 
 def declare(study: Path, value: str, **more: object) -> None:
-    """Use one name for the judge, the study, and the organizer."""
     content = yaml.safe_load(study.read_text())
     content["title"] = value
     content["judges"] = [{"id": "J0", "name": value, "email": "amy@example.org"}]
@@ -52,7 +51,6 @@ def as_text(letter: Received) -> str:
 
 
 def is_refused(value: str) -> bool:
-    """Whether a value can be in no header."""
     return not value.isprintable() or "=?" in value
 
 
@@ -123,7 +121,6 @@ def test_an_own_text_is_text(run: Command, study: Path, host: MailHost) -> None:
 
 
 def test_an_address_is_that_or_none(run: Command, study: Path, host: MailHost) -> None:
-    """Invalid addresses of judges or organizers get no letter."""
     for address in RECEIVERS:
         declare(study, "Amy", judges=[{"id": "J0", "email": address}])
         assert run(*INVITE, study).code == 1, address

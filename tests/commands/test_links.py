@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from quem.store.database import store_of
-from quem.store.location import locate_database
 from quem.store.people import people_of, person_of_link
+from tests.commands.conftest import stored
 from tests.webjudge.solving_sites import write_solving_study
 
 if TYPE_CHECKING:
@@ -49,12 +48,9 @@ def table_of(outcome: Outcome) -> Table:
 def who(study: Path, row: dict[str, str]) -> str | None:
     path, _, token = row["link"].rpartition("/")
     role: Literal["organizer", "judge"] = "organizer" if path.endswith("/d") else "judge"
-    store = store_of(locate_database(study), STUDY)
-    assert store is not None
-    with store.read() as c:
+    with stored(study) as c:
         person = person_of_link(c, STUDY, role, token)
-    store.close()
-    return person.id if person else None
+        return person.id if person else None
 
 
 @pytest.fixture
@@ -62,20 +58,16 @@ def table(run: Command, judging_study: Path) -> Callable[..., Table]:
     return lambda *words: table_of(run("links", "judges", judging_study, *words))
 
 
-def test_links_are_made_once(judging_study: Path, table: Callable[..., Table]) -> None:
-    rows = table()
-    assert [(one, row["name"]) for one, row in rows.items()][1] == ("J1", "Judge 1")
-    for judge, row in rows.items():
-        assert re.fullmatch(r"http://127\.0\.0\.1:8080/j/[\w-]{32}", row["link"])
-        assert (row["state"], who(judging_study, row)) == ("new link", judge)
-    assert {(row["link"], row["state"]) for row in table().values()} == {("", "has a link")}
-    assert who(judging_study, rows["J2"]) == "J2"
-
-
-def test_a_link_can_be_replaced_and_revoked(
+def test_links_are_made_once_replaced_and_revoked(
     judging_study: Path, table: Callable[..., Table]
 ) -> None:
     old = table()
+    assert [(one, row["name"]) for one, row in old.items()][1] == ("J1", "Judge 1")
+    for judge, row in old.items():
+        assert re.fullmatch(r"http://127\.0\.0\.1:8080/j/[\w-]{32}", row["link"])
+        assert (row["state"], who(judging_study, row)) == ("new link", judge)
+    assert {(row["link"], row["state"]) for row in table().values()} == {("", "has a link")}
+    assert who(judging_study, old["J2"]) == "J2"
     words = ("--reissue", "J0", "--reissue", "J1", "--revoke", "J2")
     new = table(*words, "--url", "https://judging.example.org/")
     assert new["J0"]["link"].startswith("https://judging.example.org/j/")
@@ -110,12 +102,9 @@ def test_a_judge_can_be_added(judging_study: Path, run: Command) -> None:
     row = table_of(outcome)["J9"]
     assert (who(judging_study, row), row["name"]) == ("J9", f"'{name}")
     assert "'=HYPER" in outcome.out
-    store = store_of(locate_database(judging_study), STUDY)
-    assert store is not None
-    with store.read() as c:
+    with stored(judging_study) as c:
         added = people_of(c, STUDY, "judge")[-1]
-    store.close()
-    assert (added.id, added.name, added.experience, added.added) == ("J9", name, 4.5, True)
+        assert (added.id, added.name, added.experience, added.added) == ("J9", name, 4.5, True)
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,17 @@ import socket
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from contextlib import ExitStack, closing
+from importlib import import_module
 from typing import TYPE_CHECKING
 from urllib.request import urlopen
 
 import pytest
 from sqlalchemy import func, select
 
-from quem.store.database import open_store
-from quem.store.location import locate_database
 from quem.store.models import TaskRow
 from quem.store.people import people_of
+from tests.commands.conftest import stored
 from tests.mail.smtp import MailHost
 from tests.patience import SECONDS
 from tests.served import Browserless, Served, all_ranked, write_judging_study
@@ -84,22 +84,35 @@ def test_a_terminal_shows_the_links(study: Path) -> None:
     process.terminate()
     assert process.wait(SECONDS) == 0
     os.close(reading)
-    assert output.count(b"https://j.example.org/j/") == 2
-    assert output.count(b"https://j.example.org/d/") == 1
+    assert [output.count(b"https://j.example.org/%s/" % role) for role in (b"j", b"d")] == [2, 1]
     assert list(study.parent.glob("*-links-*")) == []
 
 
 @pytest.mark.parametrize(
-    ("how", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)]
+    ("how", "code", "ignored"),
+    [
+        (signal.SIGINT, 130, ()),
+        (signal.SIGHUP, 0, ()),
+        # As in a script's background and under nohup.
+        (signal.SIGTERM, 0, (signal.SIGINT, signal.SIGHUP)),
+    ],
 )
 def test_signals_stop_it_with_everything_in_one_file(
-    study: Path, how: signal.Signals, code: int
+    study: Path, how: signal.Signals, code: int, ignored: tuple[signal.Signals, ...]
 ) -> None:
-    before = signal.signal(how, signal.SIG_DFL)  # whoever started the tests may ignore it
-    with Served(study) as served:
-        signal.signal(how, before)
+    """Signals that its starter switched off stay so; each other stops it after the last save."""
+    handlers = {how: signal.SIG_DFL, **dict.fromkeys(ignored, signal.SIG_IGN)}
+    before = {one: signal.signal(one, handler) for one, handler in handlers.items()}
+    with ExitStack() as running:
+        try:
+            served = running.enter_context(Served(study))
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
         process = served.process
         assert process is not None
+        for one in ignored:
+            process.send_signal(one)
         browser = Browserless(served.base)
         browser.get(served.links["J0"])
         gid = browser.groups()[0]
@@ -112,48 +125,23 @@ def test_signals_stop_it_with_everything_in_one_file(
             process.send_signal(how)
             assert process.wait(SECONDS) == code
     assert list(study.parent.glob("study.sqlite3-*")) == []
-    store = open_store(locate_database(study))
-    with store.read() as c:
+    with stored(study) as c:
         assert c.scalar(select(func.max(TaskRow.head))) == 4
-    store.close()
 
 
-def test_what_the_starter_switched_off_does_not_stop_it(study: Path) -> None:
-    """As in a script's background and under nohup, ignored signals stay so; SIGTERM stops it."""
-    ignored = (signal.SIGINT, signal.SIGHUP)
-    before = [signal.signal(one, signal.SIG_IGN) for one in ignored]
-    served = Served(study)
-    try:
-        served.start()
-    finally:
-        for one, handler in zip(ignored, before, strict=True):
-            signal.signal(one, handler)
-    process = served.process
-    assert process is not None
-    for one in ignored:
-        process.send_signal(one)
-        with urlopen(f"{served.base}/healthz", timeout=SECONDS) as answer:  # noqa: S310
-            assert answer.status == 200
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(SECONDS) == 0
-    served.stop()
-
-
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_demo_opens_at_a_task_and_leaves_nothing(tmp_path: Path, how: signal.Signals) -> None:
+def test_a_demo_opens_at_a_task_and_leaves_nothing(tmp_path: Path) -> None:
     # Not even a database that the environment names is used.
     own = {"TMPDIR": str(tmp_path), "QUEM_DATABASE_URL": str(tmp_path / "none" / "a.sqlite3")}
     command = [*QUEM, "serve", "--demo", "--port", "0"]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env={**os.environ, **own}
-    )
+    environment = {**os.environ, **own}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
     assert process.stdout is not None
     task, dashboard = (process.stdout.readline().split()[-1] for _ in range(2))
     browser = Browserless(task.partition("/j/")[0])
     assert 'id="group-data"' in browser.get(task)
     assert "Test mode" in browser.get(dashboard)
     assert [path.name[:10] for path in tmp_path.iterdir()] == ["quem-demo-"]
-    process.send_signal(how)
+    process.send_signal(signal.SIGINT)
     process.communicate(timeout=SECONDS)
     assert list(tmp_path.iterdir()) == []
 
@@ -175,7 +163,8 @@ def test_a_study_that_cannot_be_judged_is_refused(
 
 def test_a_database_or_a_port_that_is_taken(study: Path, run: Command) -> None:
     """Where it cannot start, it makes no links that nobody would see again."""
-    open_store(locate_database(study)).close()
+    with stored(study):
+        pass
     database = study.with_suffix(".sqlite3")
     with closing(sqlite3.connect(database, isolation_level=None)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
@@ -187,11 +176,10 @@ def test_a_database_or_a_port_that_is_taken(study: Path, run: Command) -> None:
     assert run("links", "judges", study).out.count("new link") == 2
 
 
-def test_wsgi_says_what_it_needs() -> None:
-    environment = {k: v for k, v in os.environ.items() if k != "QUEM_STUDY"}
-    command = [sys.executable, "-c", "import webjudge.wsgi"]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (ended.returncode, "QUEM_STUDY" in ended.stderr) == (1, True)
+def test_wsgi_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("QUEM_STUDY", raising=False)
+    with pytest.raises(SystemExit, match="QUEM_STUDY"):
+        import_module("webjudge.wsgi")
 
 
 def test_who_is_invited_by_mail_gets_no_link_before(
@@ -205,9 +193,7 @@ def test_who_is_invited_by_mail_gets_no_link_before(
     study.with_name("people.csv").write_text("\n".join(rows))
     with Served(study):
         pass
-    store = open_store(locate_database(study))
-    with store.read() as c:
+    with stored(study) as c:
         people = [*people_of(c, "solved", "judge"), *people_of(c, "solved", "subject")]
         linked = {one.id: one.has_link for one in people}
-    store.close()
     assert linked == {"J1": False, "J2": True, "S1": False, "S2": True}

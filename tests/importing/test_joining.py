@@ -40,7 +40,6 @@ def write_log(path: Path, model: str, **more: Any) -> Path:  # noqa: ANN401  of 
 
 
 def write_table(path: Path, *names: str, model: str = "z") -> Path:
-    """A table of one model's answers."""
     return write_lines(
         path, ({"task_id": one, "model": model, "output": f"{model} on {one}"} for one in names)
     )
@@ -83,7 +82,6 @@ def test_people_who_worked_by_human_cli(tmp_path: Path) -> None:
 
 
 def test_runs_of_one_model(tmp_path: Path) -> None:
-    """They need a name each, and the message says which."""
     one, two = (write_log(tmp_path / f"{name}.eval", "org/x") for name in ("one", "two"))
     study = tmp_path / "study"
     message = refusal(study, one, "--from", two)
@@ -117,16 +115,7 @@ def test_failed_samples(tmp_path: Path) -> None:
 def test_what_does_not_fit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
 ) -> None:
-    """It is refused, and nothing is guessed."""
     monkeypatch.chdir(tmp_path)
     people = write_people(tmp_path / "people")
     write_table(tmp_path / "other.jsonl", "elsewhere", "beyond")
     assert message in refusal(tmp_path / "study", people, *words)
-
-
-def test_names_of_signs_alone_are_not_the_same(tmp_path: Path) -> None:
-    """Without letters and digits, two names say nothing of each other."""
-    one = write_table(tmp_path / "one.jsonl", "?", "shared")
-    other = write_table(tmp_path / "other.jsonl", "!", "shared", model="y")
-    result = init(tmp_path / "study", "--from", one, "--from", other)
-    assert "found: 3 problems, 2 solvers, 4 solutions" in result.stderr

@@ -45,9 +45,9 @@ def is_quadrature(
     assert of.reference.interval[0] == pytest.approx(start, abs=2e-3)
     if of.reference.interval[1] is not None:
         assert of.reference.interval[1] == pytest.approx(end, abs=2e-3)
-    for years, p in of.reference.at_least:
-        under = np.interp(years, grid, weights.cumsum() - weights / 2)
-        assert p == pytest.approx(1 - float(under), abs=2e-5)
+    for years, chance in of.reference.at_least:
+        below = np.interp(years, grid, weights.cumsum() - weights / 2)
+        assert chance == pytest.approx(1 - below, abs=2e-5)
     return near
 
 
@@ -63,6 +63,8 @@ def test_one_judge_or_one_problem(shape: tuple[int, int], system: float) -> None
     rises = people_of(places(ranks)[1], YEARS).line.slope > 0
     assert of.reference.open == near_high == (of.reference.interval[1] is None)
     assert of.reference.says == (rises and not (near_low and near_high))
+    if of.leads == "reference":
+        assert result.statements[0].interval == of.reference.interval
     assert (of.variation.ratio_judges is None) == (shape[0] == 1)
     assert (of.variation.ratio_problems is None) == (shape[1] == 1)
 

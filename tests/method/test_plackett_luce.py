@@ -302,3 +302,22 @@ def test_jackknife_over_problems() -> None:
     assert (errors.rank >= plain.rank).all()
     assert (errors.df, errors.separation) == (3, plain.separation)
     assert scale_errors(scale, without[:2]).df == 0  # type: ignore[union-attr]  # few solvers
+
+
+def test_jackknife_of_those_ranked_without_any_problem() -> None:
+    """Worths are centered over them, and who is missing somewhere has no jackknife."""
+    rankings, problem = drawn(4, 6, 60, 4, 1e-9), np.arange(60) % 4
+    kept = [at for at, one in enumerate(rankings) if problem[at] == 0 or [5] not in one]
+    scale, *without = (
+        scale_of([rankings[at] for at in kept if problem[at] != p], 6, [0] * 60, 0.01)
+        for p in (None, 0, 1, 2, 3)
+    )
+    errors, plain = scale_errors(scale, without), scale_errors(scale)
+    assert errors
+    assert plain
+    worths = np.array([left.model.log_worth[:5] for left in without])
+    worths -= worths.mean(axis=1, keepdims=True)
+    spread = 3 / 4 * ((worths - worths.mean(axis=0)) ** 2).sum(axis=0)
+    assert errors.log_worth[:5] == pytest.approx(np.maximum(np.sqrt(spread), plain.log_worth[:5]))
+    assert (errors.log_worth[:5] > plain.log_worth[:5]).any()
+    assert errors.log_worth[5] == plain.log_worth[5]

@@ -135,6 +135,11 @@ def test_p_counts_all_orders(judges: int, near: float) -> None:
     assert agreement_of(ranks, YEARS[:3]).p_value == pytest.approx(p, abs=near)
 
 
+def test_p_of_judges_who_agree_on_all_is_the_least_of_permutations() -> None:
+    ranks = np.tile(np.arange(1.0, 7.0), (4, 4, 1))
+    assert agreement_of(ranks).p_value == pytest.approx(1 / 10_000)
+
+
 def test_p_of_large_studies_is_that_of_permutations() -> None:
     """Above 5,000 ranks it is that of a gamma distribution, close to what permutations give."""
     rng = np.random.default_rng(8)
@@ -149,12 +154,13 @@ def test_p_of_large_studies_is_that_of_permutations() -> None:
     assert agreement_of(large, range(9)).p_value == pytest.approx(p, abs=0.05)
 
 
-def test_each_judge_with_the_rest() -> None:
+@pytest.mark.parametrize("only", [4, 1])
+def test_each_judge_with_the_rest(only: int) -> None:
     """Correlations of mean ranks, over the solvers whom all judges of a problem ranked."""
     ranks = random_ranks(np.random.default_rng(9), YEARS, [5.0], judges=3, problems=4)
-    ranks[0, 0, 5] = np.nan
+    ranks[0, 1, 5] = ranks[1, only:] = np.nan
     common = ranks.copy()
-    common[:, 0, 5] = np.nan
+    common[:, 1, 5] = np.nan
     means = np.nanmean(stats.rankdata(common, axis=2, nan_policy="omit"), axis=1)
     for judge, found in enumerate(agreement_of(ranks).judges):
         rest = np.delete(means, judge, axis=0).mean(axis=0)

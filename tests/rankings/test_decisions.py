@@ -107,9 +107,12 @@ def test_counts_stand_for_rows(analyzed: Callable[..., ExperienceResult]) -> Non
 
 
 def test_parquet(
-    make_study: Callable[..., Path], analyzed: Callable[..., ExperienceResult], tmp_path: Path
+    make_study: Callable[..., Path],
+    analyzed: Callable[..., ExperienceResult],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A Parquet file says what CSV says, of decisions and of ranks, and what is wrong by row."""
+    """A Parquet file says what CSV says, and what is wrong by row; without pyarrow, what to do."""
     rows = decided(3)
     plain = analyzed(csv(rows))
     table = dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True))
@@ -132,15 +135,8 @@ def test_parquet(
     (mistake,) = mistakes_of(path)
     assert mistake.startswith("decisions.parquet: cannot be read as Parquet")
     parquet.write_table(Table.from_pylist(RECORDS), tmp_path / "ranks.parquet")
-    of_parquet = quem.analyze(quem.load_study(make_study(study_with(rankings="ranks.parquet"))))
-    assert repr(of_parquet.to_dict()) == repr(analyzed().to_dict())
-
-
-def test_parquet_needs_pyarrow(
-    make_study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without it, one message names the extra."""
+    plain = analyzed()
+    path = make_study(study_with(rankings="ranks.parquet"))
+    assert repr(quem.analyze(quem.load_study(path)).to_dict()) == repr(plain.to_dict())
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    path = make_study(study_with(rankings="ranks.parquet"), ranks__parquet=b"PAR1")
-    (mistake,) = mistakes_of(path)
-    assert "quem[parquet]" in mistake
+    assert "quem[parquet]" in mistakes_of(path)[0]

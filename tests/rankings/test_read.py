@@ -76,15 +76,6 @@ def test_the_same_table_saved_in_any_way_is_the_same(
     assert ranks_of(make_study(study_with(), rankings__csv=raw)) == RANKS
 
 
-def test_ids_are_the_text_that_was_written(make_study: Callable[..., Path]) -> None:
-    """An id 007 or 1.10 in a table stays that, though all ids there look like numbers."""
-    names = {"J1": "007", "J2": "1.10", "P1": "1e3", "P2": "True"}
-    ranks = {(names[j], names[p], solver): rank for (j, p, solver), rank in RANKS.items()}
-    ids = [{"id": name} for name in names.values()]
-    path = make_study(study_with(judges=ids[:2], problems=ids[2:]), rankings__csv=long_csv(ranks))
-    assert ranks_of(path) == ranks
-
-
 def test_lines_are_counted_through_quoted_line_breaks(make_study: Callable[..., Path]) -> None:
     """A cell of several lines does not shift the line that a later mistake names."""
     rows = PLAIN.replace("rank\n", 'rank,"my\nnote"\n').replace("S3,2\n", "S3,two\n", 1)

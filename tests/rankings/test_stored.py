@@ -6,26 +6,19 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import select
 
 import quem
-from quem.errors import QuemError
 from quem.report.files import json_text, write_report
-from quem.store import assignment as dealing
-from quem.store import studies, work
+from quem.store import studies
 from quem.store.audit_log import stamp_of
-from quem.store.database import Store, open_store
 from quem.store.events import record
-from quem.store.location import locate_database
-from quem.store.models import EventRow, PersonRow
-from quem.store.people import issue_link, people_of, person_named, sync_people
-from quem.store.planned import Group, JudgingPlan
+from quem.store.people import issue_link, people_of, person_named
 from quem.store.reviewing import answer_change
 from quem.store.state import State
 from quem.studyfile.reading import read_study
 from tests.examples import long_csv, mistakes_of, study_with
 from tests.served import write_judging_study
-from tests.store.made import contents_on_disk
+from tests.store.made import hold_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,28 +26,15 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-SOLVERS = ("S0", "S1", "S2", "S3", "sys")
+    from quem.store.database import Store
+
 ALL = State(ranked=(("S3",), ("sys", "S2"), ("S1",), ("S0",)))
 UNBLINDING = ("rankings-revealed", "session-reopened", "link-replaced")
 
 
-def judged(study: Path, state: State = ALL, database: str | None = None) -> Store:
+def judged(study: Path, database: str | None = None) -> Store:
     """A store in which every judge has submitted every group."""
-    spec = read_study(study)
-    store = open_store(locate_database(study, database))
-    groups = tuple(Group(problem.id, SOLVERS) for problem in spec.problems)
-    with store.write() as c:
-        studies.register_study(c, spec.id)
-        sync_people(c, spec.id, "judge", spec.judges)
-        for judge in people_of(c, spec.id, "judge"):
-            dealing.assign_ballots(c, judge.key, JudgingPlan(groups, None, spec.judging.repeat))
-            for task in work.tasks_of(c, judge.key):
-                contents = contents_on_disk(study, task.problem, SOLVERS)
-                ballot = dealing.assign_labels(c, task, contents)
-                assert ballot.layout is not None
-                change = work.Change("0", "tab-12345678", 1, ballot.layout.id, state, "submit")
-                work.save(c, c.get_one(PersonRow, judge.key), ballot.public_id, change)
-    return store
+    return hold_session(study, database, states=(ALL, ALL))
 
 
 def turn(store: Store, study: Path, state: Any = "closed") -> None:  # noqa: ANN401  a state
@@ -102,25 +82,6 @@ def test_a_closed_session_is_read_by_itself(study: Path, store: Store) -> None:
     assert set(table.occasion) == {1, 2}
 
 
-def test_an_open_session_is_read_when_it_is_revealed(study: Path, store: Store) -> None:
-    """Before it is closed its rankings are hidden; to reveal them is logged and warned of."""
-
-    def revealed() -> int:
-        with store.read() as c:
-            return list(c.scalars(select(EventRow.what))).count("revealed")
-
-    for state in ("trial", "open"):
-        if state == "open":
-            turn(store, study, "open")
-        with pytest.raises(QuemError, match=r"--reveal"):
-            quem.load_study(study)
-    assert revealed() == 0
-    assert warned(study, "session-open", reveal=True)
-    turn(store, study)
-    assert not warned(study, "session-open", reveal=True)
-    assert revealed() == 1
-
-
 def test_what_unblinds_is_told_with_the_results(tmp_path: Path, study: Path, store: Store) -> None:
     """Revealing, a replaced link and opening again are in analysis.json and in the report."""
     name = read_study(study).id
@@ -148,21 +109,6 @@ def test_what_unblinds_is_told_with_the_results(tmp_path: Path, study: Path, sto
     for code in UNBLINDING:
         assert messages[code].count("UTC by organizer amy, ") == 1
         assert messages[code] in page
-
-
-def test_cannot_judge_and_recognized(tmp_path: Path) -> None:
-    """Solutions that a judge cannot judge are absent; recognized authors are marked."""
-    study = write_judging_study(tmp_path)
-    ranked = (("S1", "S3"), ("S2",), ("sys",))
-    store = judged(study, State(ranked=ranked, cannot={"S0": "torn"}, recognized=("S2",)))
-    turn(store, study)
-    store.close()
-    table = table_of(study)
-    first = (table.judge == "J0") & (table.problem == "P0") & (table.occasion == 1)
-    rows = table[first].set_index("solver")
-    assert rows.loc["S0", "reason"] == "absent"
-    assert rows["rank"].dropna().to_dict() == {"S1": 3, "S2": 2, "S3": 3, "sys": 1}
-    assert list(rows.index[rows.recognized.astype(bool)]) == ["S2"]
 
 
 def test_what_the_session_recorded_of_its_blinding(study: Path, store: Store) -> None:
@@ -215,7 +161,7 @@ def test_the_environment_names_a_database(
 ) -> None:
     """QUEM_DATABASE_URL counts where no database is given."""
     file = tmp_path / "elsewhere.sqlite3"
-    store = judged(study, database=str(file))
+    store = judged(study, str(file))
     turn(store, study)
     store.close()
     mistakes_of(study)

@@ -1,35 +1,35 @@
-"""Words that identify a solver are reported, with file and line, and no others."""
+"""Words that identify a solver are reported, with file and line, until they are decided on."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import pikepdf
 import pytest
 from PIL import Image
 
-from quem.cli import run
-from quem.solutions import Kind, SolutionFile
+from quem.solutions import Kind, SolutionFile, check_solutions
 from quem.solutions.files import image_entries, metadata_of
 from quem.solutions.identity import Names
-from quem.store.database import open_store
-from quem.store.location import locate_database
 from quem.store.studies import register_study
 from quem.studyfile.models import ExperienceSpec
+from quem.studyfile.reading import draft_study
 from tests.blinding.planted_images import METADATA
+from tests.commands.conftest import stored
 from tests.examples import SOLVERS, long_csv, study_with, write_study
 from tests.solutions.made import doubts, image, write_judged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
+    from tests.commands.conftest import Command
+
 Files = dict[str, str | bytes | None]
-Check: TypeAlias = "Callable[..., tuple[int, str, str]]"
 
 
 def names_of(subjects: dict[str, str], systems: list[dict[str, Any]], **more: Any) -> Names:  # noqa: ANN401  a study file's keys
@@ -103,13 +103,6 @@ def test_what_names_a_solver_is_found(
         assert bool(hits) == found, (text, hits)
 
 
-def test_hits_have_lines() -> None:
-    """Each hit has its line, also where a name runs over two."""
-    hits = NAMES.find("\nsolver B\n\nAda May\nSmith and acme")
-    found = [(hit.line, hit.text) for hit in hits]
-    assert found == [(2, "solver B"), (4, "Ada May Smith"), (5, "acme")]
-
-
 WORDS = {"judging": {"identity_words": ["ACME"]}}
 # By place, a text with the word that is looked for; the places are those of the messages.
 PLACES: dict[str, tuple[str, str]] = {
@@ -151,14 +144,14 @@ def test_only_what_judges_receive_is_searched(tmp_path: Path) -> None:
     assert "identity" not in codes
 
 
-def test_metadata_is_removed_quietly(check: Check, tmp_path: Path) -> None:
+def test_metadata_is_removed_quietly(run: Command, tmp_path: Path) -> None:
     """What an image says of itself is no doubt, and its author's name is searched in all texts."""
     files: Files = {f"P1/{solver}.md": None for solver in SOLVERS}
     files |= {f"P1/S{i}.png": image() for i in range(1, 7)}
     files["P1/sys.png"] = image(Author="Ada\x1b\n Smith", Software="ACME 2")
     study = write_judged(tmp_path, files)
     assert doubts(study) == []
-    assert "Removed quietly: metadata of 1 file" in check(study)[2]
+    assert "Removed quietly: metadata of 1 file" in run("check", study).err
     (tmp_path / "solutions/P2/S1.md").write_text("As A. Smith says.", encoding="utf-8")
     (found,) = doubts(study)
     assert found[1].startswith('solutions/P2/S1.md:1: "Ada')
@@ -223,25 +216,11 @@ def test_formats_and_images_that_stand_out_are_told(tmp_path: Path) -> None:
     assert "plain text: S3" in message
 
 
-@pytest.fixture
-def check(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Check:
-    """Run ``quem check``; gives exit code, stdout and stderr."""
-    monkeypatch.delenv("QUEM_DATABASE_URL", raising=False)
-
-    def command(study: Path, *options: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["quem", "check", str(study), *options])
-        with pytest.raises(SystemExit) as end:
-            run()
-        return int(str(end.value.code)), *capsys.readouterr()
-
-    return command
-
-
-def test_check_of_a_study_without_rankings(check: Check, tmp_path: Path) -> None:
-    """A study that waits for its judges is checked, and nothing is written."""
+def test_check_of_a_study_without_rankings(run: Command, tmp_path: Path) -> None:
+    """While it waits for judges or is judged, rankings are hidden, and nothing is written."""
     study = write_judged(tmp_path, {"P1/S1.md": "by ACME. See (Young, 2019)"}, **WORDS)
     before = sorted(tmp_path.rglob("*"))
-    code, out, err = check(study)
+    code, out, err = run("check", study)
     assert code == 0
     assert out == (
         f"{study}: no errors, no warnings, 1 to decide\n"
@@ -250,39 +229,26 @@ def test_check_of_a_study_without_rankings(check: Check, tmp_path: Path) -> None
     path = tmp_path / "solutions/P1/S1.md"
     assert err.startswith("\nDecide (1)")
     assert f'\n  {path}:1: "ACME", an identity word\n' in err
-    assert check(study, "--strict", "--details")[0] == 1
+    assert run("check", study, "--strict", "--details").code == 1
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_check_of_a_study_that_is_judged(check: Check, tmp_path: Path) -> None:
-    """While a session is open, solutions are checked and rankings stay hidden."""
-    study = write_judged(tmp_path)
-    store = open_store(locate_database(study))
-    with store.write() as c:
+    with stored(study) as c:
         register_study(c, "example")
-    store.close()
-    code, out, err = check(study)
-    assert (code, err) == (0, "")
-    assert out.endswith("14 solutions, rankings hidden until the judging session is closed\n")
-    (tmp_path / "solutions/P1/S1.md").unlink()
-    code, _, err = check(study)
-    assert code == 1
-    assert "there is no solution of S1" in err
+    assert "rankings hidden until the judging session is closed" in run("check", study).out
+    path.unlink()
+    assert run("check", study).refuses("there is no solution of S1")
 
 
-def test_check_of_a_study_with_rankings(check: Check, tmp_path: Path) -> None:
+def test_check_of_a_study_with_rankings(run: Command, tmp_path: Path) -> None:
     """Beside rankings in a file, solutions may lack, and their doubts are told too."""
     study = write_study(tmp_path, study_with(**WORDS), rankings__csv=long_csv())
     (tmp_path / "solutions/P1").mkdir(parents=True)
     (tmp_path / "solutions/P1/S1.md").write_text("by ACME", encoding="utf-8")
-    code, out, err = check(study)
+    code, out, err = run("check", study)
     assert code == 0
     assert out.endswith("2 problems, 28 ranks, 1 solution\n")
     assert "an identity word" in err
     (tmp_path / "solutions/P1/S2.bmp").write_text("BM", encoding="utf-8")
-    code, _, err = check(study)
-    assert code == 1
-    assert "save it as PNG" in err
+    assert run("check", study).refuses("save it as PNG")
 
 
 def test_the_server_parses_nothing_itself(tmp_path: Path) -> None:
@@ -336,3 +302,92 @@ def test_authors_in_git_are_names_of_solvers(
     (found,) = doubts(study)
     assert found[1].startswith('solutions/P2/S1.md:1: "Jane Roe"')
     assert not marker.exists()
+
+
+NAMED: Files = {
+    "P1/S1.md": "By Claude, with GPT-4.\n",
+    "P1/S2.md": "By claude.\n",
+    "P2/S1.md": "Nobody.\n",
+    "/brief.md": "Like Claude does.\n",
+    "/p1.md": "What would Claude do?\n",
+}
+
+
+def judged(folder: Path, *reviewed: dict[str, Any]) -> Path:
+    """Write a study with names in solutions and texts, and some decisions."""
+    words = ["Claude", "GPT-4"]
+    judging = {"briefing": "brief.md", "identity_words": words, "reviewed": reviewed}
+    problems = [{"id": "P1", "statement": "p1.md"}, {"id": "P2"}]
+    return write_judged(folder, NAMED, judging=judging, problems=problems)
+
+
+def decision(words: str, what: str, problem: str = "", solver: str = "") -> dict[str, str]:
+    entry = {"problem": problem, "solver": solver, "words": words, "decision": what}
+    return {key: value for key, value in entry.items() if value}
+
+
+def test_what_is_decided_is_no_doubt_any_more(tmp_path: Path) -> None:
+    """Redacted words are not found, accepted ones not told, in the solution alone or everywhere."""
+    gpt = 'solutions/P1/S1.md:1: "GPT-4"'
+    for reviewed, left in (
+        ([], ['solutions/P1/S1.md:1: "Claude"', gpt]),
+        ([decision("claude", "redact", "P1", "S1")], ['solutions/P1/S2.md:1: "Claude"', gpt]),
+        ([decision("gpt 4", "accept", "P1", "S1")], ['solutions/P1/S1.md:1: "Claude"']),
+        ([decision("CLAUDE", "accept", "P1")], [gpt, 'brief.md:1: "Claude"']),
+        ([decision("Claude", "accept")], [gpt]),
+    ):
+        found = doubts(judged(tmp_path, *reviewed))
+        assert [message.partition(", an identity word")[0] for _, message in found] == left
+
+
+def test_digests_follow_redactions(tmp_path: Path) -> None:
+    """As the documentation says; all others stay."""
+
+    def digests(*reviewed: dict[str, str]) -> dict[str, str]:
+        draft = draft_study(judged(tmp_path, *reviewed))
+        solutions, *_ = check_solutions(draft, complete=True)
+        return {solver: one.digest for solver, one in solutions.by_problem["P1"].items()}
+
+    plain = digests()
+    entries = [decision(words, "redact", "P1", "S1") for words in ("GPT-4", "Claude")]
+    now = digests(*entries, decision("Claude", "accept", "P1", "S2"))
+    sha256 = hashlib.sha256(b"By Claude, with GPT-4.\n").hexdigest()
+    lines = f"{sha256}\nredacted claude\nredacted gpt 4\n"
+    assert plain["S1"] == sha256
+    assert now == {**plain, "S1": hashlib.sha256(lines.encode()).hexdigest()}
+    # Written in another way and order, it is the same.
+    assert digests(*(decision(words, "redact", "P1", "S1") for words in ("CLAUDE", "gpt_4"))) == now
+
+
+def test_decisions_about_words_that_are_gone(tmp_path: Path) -> None:
+    """The entry is named, and harmless."""
+    study = judged(
+        tmp_path,
+        decision("Claude", "redact", "P2", "S1"),
+        decision("Gemini", "accept"),
+        decision("Claude", "accept"),
+        decision("GPT-4", "redact", "P1", "S1"),
+    )
+    (first, claude), (second, gemini) = doubts(study)
+    assert first == second == "decision-unused"
+    begin = "judging.reviewed: the words '{}' are no longer in "
+    assert claude.startswith(begin.format("Claude") + "the solution of S1 on P2")
+    assert gemini.startswith(begin.format("Gemini"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (decision("x", "redact", "P9", "S1"), "problem: there is no problem"),
+        (decision("x", "redact", "P1", "S9"), "solver: there is no solver"),
+        (decision("x", "redact", "P1"), "redact changes one solution"),
+        (decision("x", "accept", "", "S1"), "problem is missing"),
+        (decision("!?", "accept"), "words needs a letter"),
+        (decision("x", "hide", "P1", "S1"), "decision: "),
+        ({"decision": "accept"}, "words"),
+    ],
+)
+def test_mistakes_have_a_place(tmp_path: Path, entry: dict[str, str], message: str) -> None:
+    (mistake,) = map(str, draft_study(judged(tmp_path, entry)).mistakes)
+    assert "judging.reviewed[1]" in mistake
+    assert message in mistake

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pikepdf
 import pytest
 
+from tests.blinding.planted_office import zipped
 from tests.examples import SOLVERS, study_with
 from tests.solutions.made import found_in, image, messages, write_judged
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 Files = dict[str, str | bytes | None]
+Patch = pytest.MonkeyPatch
+SVG = "<svg xmlns='http://www.w3.org/2000/svg' width='11' height='13'/>"  # drawn nowhere else
 
 
 def pdf(password: str = "") -> bytes:
@@ -80,6 +83,7 @@ def test_a_folder_is_one_solution(tmp_path: Path) -> None:
     assert [file.inner for file in solutions.group("P1")["S1"].files] == inner
 
 
+ENCRYPTED = {"content.xml": "", "META-INF/manifest.xml": "<encryption-data/>"}
 # Of a solution that is one file.
 REFUSED: list[tuple[str, str | bytes, str]] = [
     ("S1.md", "", ": is empty; put the solution into it"),
@@ -89,9 +93,21 @@ REFUSED: list[tuple[str, str | bytes, str]] = [
     ("S1.md", "x" * 1_000_001, ": is larger than 1 MB; make it smaller"),
     ("S1.svg", "<svg", ": is a broken file"),
     ("S1.doc", b"PK", ": is a document in an old format; save it"),
+    ("S1.xlsm", b"x", ": can hold macros or templates; save it as XLSX"),
+    ("S1.key", b"x", ": is a Keynote presentation; export it as PPTX or PDF"),
     ("S1.ods", b"PK", ": is a broken file; open it in the"),
+    ("S1.docx", b"PK\x03\x04broken", ": is a broken file"),
+    ("S1.docx", b"\xd0\xcf\x11\xe0" + bytes(600), ": has a password, or is in an older format"),
+    ("S1.docx", zipped({"xl/workbook.xml": "<a/>"}), ": is named as DOCX but is none"),
+    ("S1.odt", zipped(ENCRYPTED), ": has a password, or is in an older format"),
+    ("S1.rtf", b"no rtf", ": is named as RTF but is none"),
     ("S1.zip", b"PK", ": is an archive; unpack it here"),
-    ("S1.ipynb", "{}", ": is not a notebook; save it again"),
+    ("S1.ipynb", "x", ": is not a notebook; save it again"),
+    ("S1.ipynb", "{}", ": is not a notebook"),
+    ("S1.ipynb", '{"nbformat": 4, "cells": [1]}', ": is not a notebook"),
+    ("S1.ipynb", '{"worksheets": []}', ": is a notebook in an old format"),
+    ("S1.ipynb", '{"nbformat": 3, "cells": []}', ": is a notebook in an old format"),
+    ("S1.ipynb", '{"nbformat": 4, "cells": []}', ": is an empty notebook"),
     ("S1.tiff", b"II*", ": is a picture that browsers may"),
     ("S1.bin", bytes(range(256)), ": is in no format that can be shown; save it as Markdown"),
     ("S1.png", "x", ": is named as an image but is no"),
@@ -115,16 +131,26 @@ MISTAKES: list[tuple[Files, str]] = [
 
 @pytest.mark.parametrize(("files", "part"), MISTAKES, ids=[part for _, part in MISTAKES])
 def test_mistakes_name_place_and_remedy(files: Files, part: str, tmp_path: Path) -> None:
-    """Files that cannot be shown are reported once, with path and remedy."""
     (message,) = messages(write_judged(tmp_path, files))
     assert part in message
 
 
-def test_a_pdf_needs_what_draws_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("quem.blinding.pdf.can_draw", lambda: False)
-    unknown = pdf().replace(b"%%EOF", b"% never drawn before\n%%EOF")
-    (message,) = messages(write_judged(tmp_path, {"P1/S1.md": None, "P1/S1.pdf": unknown}))
-    assert message.endswith("pip install 'quem[pdf]'")
+UNKNOWN = pdf().replace(b"%%EOF", b"% never drawn before\n%%EOF")
+
+
+@pytest.mark.parametrize(
+    ("able", "name", "content", "extra"),
+    [
+        ("pdf.can_draw", "S1.pdf", UNKNOWN, "pip install 'quem[pdf]'"),
+        ("drawings.can_draw_svg", "S1.svg", SVG, "pip install 'quem[svg]'"),
+    ],
+)
+def test_some_formats_need_an_extra(
+    able: str, name: str, content: str | bytes, extra: str, tmp_path: Path, monkeypatch: Patch
+) -> None:
+    monkeypatch.setattr(f"quem.blinding.{able}", lambda: False)
+    (message,) = messages(write_judged(tmp_path, {"P1/S1.md": None, f"P1/{name}": content}))
+    assert extra in message
 
 
 def test_missing_solutions_are_declared(tmp_path: Path) -> None:

@@ -95,7 +95,6 @@ def test_styles_that_hide_nothing(text: str, tmp_path: Path) -> None:
 
 
 def test_diagrams_are_told(tmp_path: Path) -> None:
-    """A diagram's source is shown as code, and the organizer knows."""
     text = "a\n\n~~~ Mermaid\nx\n~~~\n```mermaid\n```"
     ((code, line, message),) = losses(tmp_path, "a.md", text)
     assert (code, line) == ("not-shown", 3)
@@ -103,7 +102,6 @@ def test_diagrams_are_told(tmp_path: Path) -> None:
 
 
 def test_losses_are_told_in_the_preview_alone(tmp_path: Path) -> None:
-    """The organizer sees what is lost beside the solution, and judges do not."""
     study = write_site(tmp_path, problems=1, judging="{}")
     for subject, text in zip(SUBJECTS, ("```mermaid\nx\n```\n", f"x\n\n{CHART}\n"), strict=False):
         (tmp_path / "solutions" / "P1" / f"{subject}.md").write_text(text)

@@ -217,10 +217,11 @@ def hold_session(
                 on_disk = contents_on_disk(study, ballot.problem, solvers)
                 shown = assignment.assign_labels(c, ballot, on_disk)
                 assert shown.layout is not None
+                base, layout = shown.revision, shown.layout.id
                 kinds: tuple[Kind, ...] = ("save", "submit")
                 for number, kind in enumerate(kinds):
-                    page = (shown.revision, "tab-12345678", number, shown.layout.id)
-                    work.save(c, judge, shown.public_id, work.Change(*page, state, kind))
+                    change = work.Change(base, "tab-12345678", number, layout, state, kind)
+                    base = work.save(c, judge, shown.public_id, change).revision
     return store
 
 

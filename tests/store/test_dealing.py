@@ -19,7 +19,7 @@ from tests.store import made
 if TYPE_CHECKING:
     from quem.store.database import Store
 
-MANY = tuple(DeclaredJudge(id=f"J{number}") for number in range(1, 25))
+MANY = tuple(DeclaredJudge(id=f"J{number}") for number in range(1, 13))
 MORE_SOLVERS = (*(f"S{number}" for number in range(1, 16)), "sys")
 BLOCKED = JudgingPlan(
     tuple(Group(problem, MORE_SOLVERS) for problem in ("P1", "P2", "P3")),
@@ -54,11 +54,11 @@ def test_what_judges_are_dealt(store: Store) -> None:
         assert all(made.PLAN.find(b) == Group(b.problem, made.SOLVERS) for b in mine[1:])
         assert all((b.head, b.submitted, b.seconds) == (0, None, 0) for b in mine)
         assert made.read(store, work.current_state, mine[1]).tray == _order(mine[1])
-    assert len({tuple(b.problem for b in mine[1:5]) for mine in held}) > 8
+    assert len({tuple(b.problem for b in mine[1:5]) for mine in held}) > 4
     layouts = [_order(b) for mine in held for b in mine[1:]]
     assert all(sorted(layout) == sorted(made.SOLVERS) for layout in layouts)
-    # Of 24 orders and 144 draws, each is to be expected.
-    assert len(set(layouts)) > 20
+    # Of 24 orders nearly all are to be expected in 72 draws.
+    assert len(set(layouts)) > 15
     assert any(_order(mine[1]) != _order(mine[5]) for mine in held)
     ids = {b.public_id for mine in held for b in mine}
     assert len(ids) == 7 * len(MANY)
@@ -93,20 +93,6 @@ def _opened_an_hour_ago(store: Store) -> TaskRow:
     with store.write() as c:
         c.execute(update(TaskRow).where(TaskRow.key == mine).values(earlier))
     return made.ballot(store)
-
-
-def test_times_add_up(store: Store) -> None:
-    """Of work and of each solution in view, but never more than passed since the opening."""
-    held = _opened_an_hour_ago(store)
-    for seconds in (0.001, 0.001, -5, float("nan")):
-        made.write(store, work.add_seconds, held, seconds)
-    for views in ({"S1": 1.0}, {"S1": 0.5, "sys": 2.0}, {}, {"S2": -1.0}, {"S3": 0.0}):
-        made.write(store, work.add_seconds, held, 0, views)
-    assert made.ballot(store).seconds == pytest.approx(0.002)
-    assert made.ballot(store).views == {"S1": 1.5, "sys": 2.0}
-    made.write(store, work.add_seconds, held, 1e12, {"S1": 1e12})
-    assert 3600 <= made.ballot(store).views["S1"] < 7200
-    assert 3600 <= made.ballot(store).seconds < 7200
 
 
 def test_times_that_come_at_once_are_all_added(store: Store) -> None:

@@ -96,19 +96,6 @@ def test_the_clock_agrees_with_a_loop(store: Store, said: list[tuple[Running, in
         assert vars(spent_on(mine)) == expected
 
 
-def test_the_newest_tab_holds_the_clock(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    session.with_session(store)
-    time = session.FakeTime(monkeypatch)
-    mine = session.task(store)
-    for client in ("tab-1", "tab-2"):
-        session.run(store, mine, client=client, take=True)
-        time.passes(10)
-    with pytest.raises(work.ElsewhereError):
-        session.run(store, mine, client="tab-1", take=False)
-    session.run(store, mine, client="tab-2", take=False)
-    assert spent_on(session.run(store, mine, client="tab-1", take=True)).work == 20
-
-
 def test_who_withdraws_while_a_tab_saves_leaves_no_word(store: Store) -> None:
     """Texts, replies, and names of files are in no byte of the database file."""
     session.with_session(store)

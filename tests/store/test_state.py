@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from quem.errors import QuemError
-from quem.store.state import QUESTIONS, InvalidStateError, State, labels, without_words
+from quem.store.state import InvalidStateError, State, labels, without_words
 from tests.store.made import SOLVERS, states
 
 EMPTY: dict[str, Any] = State(tray=SOLVERS).to_json()
@@ -65,17 +65,6 @@ def test_what_is_no_state_is_refused(change: dict[str, Any]) -> None:
         State.parse({**EMPTY, **change}, SOLVERS)
     words = str(told.value).replace("'", "").split()
     assert words[0] in change or words[:2] in (["each", "solution"], ["each", "of"])
-
-
-def test_tables_have_a_cell_for_each_solution() -> None:
-    state = State(tray=("S1", "S2"), recognized=("S1",), placed_by={"S1": "drag"})
-    state = replace(state, sure={"S2": "fairly"}, comment="words", written={"": {"S1": "more"}})
-    cells = {
-        one.name: [one.cell(state, name) for name in state.tray]
-        for one in QUESTIONS
-        if one.has_cells
-    }
-    assert cells == {"recognized": ["1", ""], "placed_by": ["drag", ""], "sure": ["", "fairly"]}
 
 
 @given(states())

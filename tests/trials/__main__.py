@@ -89,15 +89,12 @@ for module in iter_modules(trials.__path__):
 @click.option("--trials", "count", type=click.IntRange(1), help="How many.  [default: by name]")
 @click.option("--seed", default=0, show_default=True, help="Another seed makes other trials.")
 @click.option("--out", type=FILE, help="[default: .trials/NAME-SEED.jsonl]")
-@click.option("--again", is_flag=True, help="Run those once more that failed.")
 def main(
     name: str | None,
     files: tuple[Path, ...],
     count: int | None,
     seed: int,
     out: Path | None,
-    *,
-    again: bool,
 ) -> None:
     """Run the trials of NAME; those that are in the file of results are not run again.
 
@@ -111,7 +108,7 @@ def main(
             click.echo(f"{known:20} {trial.meaning} ({trial.count:,} trials)")
         sys.exit(2 if name else 0)
     out = out or Path(".trials") / f"{name}-{seed}.jsonl"
-    results = run_trials(TRIALS[name], count or TRIALS[name].count, seed, out, again=again)
+    results = run_trials(TRIALS[name], count or TRIALS[name].count, seed, out)
     failed = [result for result in results if result["failed"]]
     if not failed and (table := TRIALS[name].table(results)):
         click.echo(table)

@@ -19,7 +19,7 @@ from quem.method.reference import Population
 from quem.planning.batch import Studies, between
 from quem.simulation import NOISES, STRONG_TASTE, Scenario, simulate
 from tests.comparison.test_assistance import study
-from tests.trials.runner import markdown, registered, results_in
+from tests.trials.runner import allowance, markdown, registered, results_in
 
 if TYPE_CHECKING:
     import random
@@ -37,8 +37,6 @@ _DOCS = Path(__file__).resolve().parents[2] / "docs"
 _NOISES = {**NOISES, "strong taste": STRONG_TASTE}
 _STUDIES, _QUICK = 250, 500  # of each cell, in one trial
 _AT_ONCE = 50
-# Bars were set for so many studies, three standard errors below what was seen in them.
-_BAR_STUDIES = 2000
 _SHOWN = 12
 _KEYS = ("kind", "noise", "subjects")
 
@@ -351,18 +349,12 @@ def missed(cells: pd.DataFrame) -> str:
             bar = kind.leads if row["noise"] in NOISES else None
         if what == "line" or bar is None:
             continue
-        bar -= 3 * _error(bar, row["studies"])
-        most = kind.most + 3 * _error(kind.most, row["studies"])
+        bar -= 100 * allowance(bar / 100, row["studies"])
+        most = kind.most + 100 * allowance(kind.most / 100, row["studies"])
         if not bar <= row["covers"] <= most:
             cell = f"{kind.name}, {row['noise']}, {row['subjects']} subjects: {what}"
             found.append(f"{cell} covers {row['covers']:.1f}, bar {bar:.1f}")
     return "; ".join(found)
-
-
-def _error(percent: float, studies: float) -> float:
-    """How much larger the standard error of a share is than with the bars' number of studies."""
-    spread = np.sqrt(percent * (100 - percent))
-    return float(max(0.0, spread * (studies**-0.5 - _BAR_STUDIES**-0.5)))
 
 
 def _table(results: Results) -> str:

@@ -53,13 +53,12 @@ def registered(name: str, *, count: int, **more: Any) -> Callable[[Any], Any]:  
     return register
 
 
-def run_trials(trial: Trial, count: int, seed: int, out: Path, *, again: bool = False) -> Results:
+def run_trials(trial: Trial, count: int, seed: int, out: Path) -> Results:
     """Run the trials that have no result yet."""
     finished = {
         result["trial"]: result
         for result in (results_in(out) if trial.resumed else ())
         if (result["name"], result["seed"]) == (trial.name, seed)
-        and not (again and result["failed"])
     }
     out.parent.mkdir(parents=True, exist_ok=True)
     with out.open("a", encoding="utf-8") as file:
@@ -92,6 +91,11 @@ def results_in(out: Path) -> Results:
             result = json.loads(line)
             results[result["name"], result["seed"], result["trial"]] = result
     return list(results.values())
+
+
+def allowance(share: float, count: float) -> float:
+    """Three standard errors of a share of so many, beyond those of 2,000, which bars allow for."""
+    return 3 * float(max(0.0, (share * (1 - share)) ** 0.5 * (count**-0.5 - 2000**-0.5)))
 
 
 def surroundings() -> dict[str, Any]:

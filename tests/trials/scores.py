@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from quem.scores.certificate import ENOUGH_JUDGES
 from quem.scores.inference import Inference, joint_tests, judge_sample
-from tests.trials.runner import markdown, registered
+from tests.trials.runner import allowance, markdown, registered
 
 if TYPE_CHECKING:
     import random
@@ -109,9 +109,7 @@ def _shares(results: Results, at: int) -> dict[str, float]:
 
 
 def _missed_by_systems(results: Results) -> str:
-    # Bars are for 2,000 samples; of fewer, three standard errors more.
-    n = len(results) * _IN_ONE_TRIAL
-    allowed = 3 * max(0.0, (0.065 * 0.935 / n) ** 0.5 - (0.065 * 0.935 / 2000) ** 0.5)
+    allowed = allowance(_MOST_ERROR, len(results) * _IN_ONE_TRIAL)
     missed = []
     for at, setting in enumerate(SETTINGS):
         share = _shares(results, at)
@@ -176,13 +174,12 @@ def _judged(panel: Panel, samples: int, rng: np.random.Generator) -> dict[str, i
 
 
 def _missed_by_judges(results: Results) -> str:
-    n = len(results) * _IN_ONE_TRIAL
     missed = []
     for at, panel in enumerate(PANELS):
         share = _shares(results, at)
         # Fewer judges never give a yes.
         least, most = (0.925, 0.04) if panel.judges >= ENOUGH_JUDGES else (0.9, 0.055)
-        wide = 3 * max(0.0, (least * (1 - least)) ** 0.5 * (n**-0.5 - 2000**-0.5))
+        wide = allowance(least, len(results) * _IN_ONE_TRIAL)
         if share["covers"] < least - wide or (
             not panel.difference and share["above"] > most + wide
         ):

@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from click.testing import CliRunner
+
+from quem.cli import main
 from tests.patience import until
 from tests.trials.kills import JudgeClient, KillTrials
 from tests.trials.runner import registered
@@ -178,9 +181,8 @@ class TroubleTrials(KillTrials):
 
     def _quem(self, *words: object) -> None:
         command = ["backup", self.study, *words, "--database", self.database]
-        run = [sys.executable, "-m", "quem", *map(str, command)]
-        ended = subprocess.run(run, capture_output=True, text=True, check=False)
-        assert ended.returncode == 0, ended.stderr
+        ended = CliRunner().invoke(main, [*map(str, command)])
+        assert ended.exit_code == 0, ended.exception
 
     def _restore(self, before: list[Acknowledged]) -> dict[str, Any]:
         """Lose the database, restore the newest backup, and go on with what is in it."""

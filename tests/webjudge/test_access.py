@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import datetime as dt
+import io
 import re
 from typing import TYPE_CHECKING
 
@@ -123,6 +126,7 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
     dashboard = enter_dashboard(app, site, "amy")
     key = everybody(site)["J1"].key
     dashboard.post("/dashboard/open")
+    rank(site, "J1", "P1")
     for path in ("judges/links", f"people/{key}/link", f"people/{key}/revoke", "reveal", "close"):
         form = {**SURE, "word": "reveal"}
         assert dashboard.post(f"/dashboard/{path}", data=form).status_code < 400
@@ -134,6 +138,14 @@ def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
     rows = [text_of(row) for row in dashboard.get("/dashboard/events").text.split("<li>")[1:]]
     replaced = next(row for row in rows if "Link of J1 replaced" in row)
     assert replaced.endswith("while the study was open organizer amy")
+    # A table has them too, and when rankings came.
+    table = dashboard.get("/dashboard/events.csv")
+    assert "attachment" in table.headers["Content-Disposition"]
+    events = [*csv.DictReader(io.StringIO(table.text))]
+    assert [one["event"] for one in events if one["by"] == "organizer amy"] == codes.split()
+    (one,) = (one for one in events if one["event"] == "submit")
+    assert (one["person"], one["problem"]) == ("J1", "P1")
+    assert dt.datetime.fromisoformat(one["time"]).tzinfo is not None
 
 
 @pytest.mark.parametrize(

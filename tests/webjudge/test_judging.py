@@ -16,6 +16,7 @@ from quem.store.exporting import submitted_rankings
 from quem.store.living import effect_warning
 from quem.store.models import Layout, RevisionRow, TaskRow, now
 from quem.store.people import person_named, revoke_link
+from quem.store.studies import set_state
 from quem.store.work import tasks_of
 from tests.served import all_ranked, number_of, write_judging_study
 from tests.webjudge.sites import (
@@ -63,17 +64,8 @@ def judge(app: Flask, site: Site) -> FlaskClient:
 def test_what_is_no_save_is_refused(judge: FlaskClient) -> None:
     gid = gids(judge)[0]
     wrong: list[tuple[dict[str, Any], int]] = [
-        *(
-            ({"state": all_ranked(NAMES, **parts)}, 422)
-            for parts in (
-                {"recognized": ["Z"]},
-                {"comments": {"S1": "x"}},
-                {"comparisons": [{"new": "Z", "other": "A", "verdict": "worse"}]},
-                {"answers": {"clear": {"Z": "3"}}},
-            )
-        ),
+        ({"state": all_ranked(NAMES, answers={"clear": {"S1": "3"}})}, 422),
         ({"state": all_ranked(NAMES[:-1])}, 422),
-        ({"state": all_ranked(NAMES[1:], cannot={"A": ""})}, 422),
         ({"submit": True, "state": all_ranked(NAMES[1:], tray=["A"])}, 422),
         *(({"base": base}, 409) for base in (-1, 7, "0-0123456789ab")),
         ({"base": True}, 422),
@@ -86,8 +78,11 @@ def test_what_is_no_save_is_refused(judge: FlaskClient) -> None:
         ({"submit": "yes"}, 422),
         ({"unknown": 1}, 422),
     ]
+    data = data_of(judge, gid)
+    body = {"base": data["revision"], "client": "tab-12345678", "change": 1, "submit": False}
+    body |= {"layout": data["layout"], "state": all_ranked(NAMES), "seconds": 1.5}
     for changes, status in wrong:
-        answer = put(judge, gid, **changes)
+        answer = judge.put(f"/judge/g/{gid}/state", json=body | changes)
         assert answer.status_code == status, changes
         assert answer.get_json()["message"]
     assert number_of(data_of(judge, gid)) == 0
@@ -117,15 +112,23 @@ def test_another_judges_group_is_not_there(app: Flask, site: Site, judge: FlaskC
     assert number_of(data_of(yours, gid)) == 0
 
 
-def test_a_closed_study_and_a_revoked_link_take_nothing(judge: FlaskClient, site: Site) -> None:
-    """After closing the page can still be read; without a valid link nothing can."""
+def test_a_study_that_is_not_open_and_a_revoked_link_take_nothing(
+    judge: FlaskClient, site: Site
+) -> None:
+    """The page can still be read; without a valid link nothing can."""
     gid = gids(judge)[0]
     assert put(judge, gid).status_code == 200
-    set_life(site, "closed")
-    refused = put(judge, gid, base=1, change=2)
-    assert (refused.status_code, refused.get_json()["error"]) == (403, "closed")
-    data = data_of(judge, gid)
-    assert (data["closed"], number_of(data)) == (True, 1)
+    for number, state in enumerate(("paused", "closed"), 1):
+        set_life(site, "open")
+        assert put(judge, gid, base=number, change=2 * number).status_code == 200
+        with site.store.write() as c:
+            set_state(c, site.id, state, "shell", "Monday, 9:00")  # type: ignore[arg-type]
+        refused = put(judge, gid, base=number + 1, change=2 * number + 1)
+        told = refused.get_json()
+        assert (refused.status_code, told["error"]) == (403, state)
+        assert (told.get("until") == "Monday, 9:00") == (state == "paused")
+        assert number_of(data_of(judge, gid)) == number + 1
+    assert data_of(judge, gid)["closed"]
     with site.store.write() as c:
         revoke_link(c, person_named(c, site.id, "judge", "J0"), "shell")
     assert judge.get("/judge").status_code == 401
@@ -183,6 +186,9 @@ def test_time_in_view_comes_with_saves_and_reports(judge: FlaskClient, site: Sit
     assert ballot.seconds == pytest.approx(2 * 1.5 + 3)
     assert ballot.layout is not None
     assert ballot.views[ballot.layout.solvers["E"]] == 4
+    # Never more than passed since the page was opened.
+    assert report(1e9, {"D": 1e9}) == 204
+    assert 3600 <= data_of(judge, gid)["views"]["D"] < 7200
 
 
 def test_sides_are_fair(tmp_path: Path, opened: Callable[[Path], Site]) -> None:
@@ -223,7 +229,7 @@ def test_a_judge_sees_parts_of_a_problem(tmp_path: Path, opened: Callable[[Path]
     path.write_text(path.read_text() + "design: {block_size: 3}\n")
     site = opened(path)
     app = create_app(site)
-    for name in ("J0", "J1"):
+    for name in ("J1", "J0"):
         judge = enter_as(app, site, name)
         page = judge.get("/judge").text.partition('class="groups"')[2]
         titles = [one.partition(": ")[2] for one in re.findall(r'class="name">(.*?)</span>', page)]
@@ -232,10 +238,10 @@ def test_a_judge_sees_parts_of_a_problem(tmp_path: Path, opened: Callable[[Path]
         assert titles[:4] == [f"{problem}, part {n} of 2" for problem in problems for n in (1, 2)]
         assert titles[4] == "", "which part comes again is not said before it can be opened"
         assert {len(data_of(judge, gid)["labels"]) for gid in gids(judge)} == {3}
-        done: set[str] = set()
-        while waiting := [gid for gid in gids(judge) if gid not in done]:
-            assert put(judge, waiting[0], submit=True).status_code == 200
-            done.add(waiting[0])
+    done: set[str] = set()
+    while waiting := [gid for gid in gids(judge) if gid not in done]:
+        assert put(judge, waiting[0], submit=True).status_code == 200
+        done.add(waiting[0])
     set_life(site, "open")
     set_life(site, "closed")
     frame = quem.load_study(path, kind="experience").rankings
@@ -243,7 +249,7 @@ def test_a_judge_sees_parts_of_a_problem(tmp_path: Path, opened: Callable[[Path]
     for _, ranks in frame[frame["occasion"] == 1].groupby(["judge", "problem"], observed=True):
         assert sorted(ranks["block"]) == [1, 1, 1, 2, 2, 2]
         assert ranks["solver"].nunique() == 5
-    assert len(frame[frame["occasion"] == 2]) == 2 * 3
+    assert len(frame[frame["occasion"] == 2]) == 3
 
 
 @pytest.fixture
@@ -365,6 +371,31 @@ def test_a_changed_solution_is_new_and_a_correction_is_not(study: Path) -> None:
     with visited(study) as (_, client):
         # Once shown as a correction, it keeps its letter: letters never change.
         assert set(data_of(client, gid)["labels"]) == set(page["labels"])
+
+
+@pytest.mark.parametrize("submit", [False, True])
+def test_a_correction_gives_the_letter_back(study: Path, *, submit: bool) -> None:
+    """To a judge who met a new letter before the answer, unless they ranked on with that."""
+    with visited(study) as (site, client):
+        other = enter_as(client.application, site, "J1")
+        tasks = [(judge, gids(judge)[0]) for judge in (client, other)]
+        for judge, gid in tasks:
+            assert put(judge, gid, submit=submit).status_code == 200
+        set_life(site, "open")
+        (_, gid), (_, others) = tasks
+        before = data_of(client, gid)
+        solution(study, "S2").write_text("Do thing number two.\n")
+        met = [data_of(judge, gid) for judge, gid in tasks]
+        assert [len(one["state"]["tray"]) for one in met] == [1, 1]
+        assert put(other, others, base=1, change=2).status_code == 200
+        say(site, "same")
+        after = data_of(client, gid)
+        for part in ("contents", "state", "submitted"):
+            assert after[part] == before[part], part
+        assert "Do thing number two." in client.get(f"/judge/g/{gid}").text
+        if not submit:
+            assert put(client, gid, base=1, change=2).status_code == 200
+        assert data_of(other, others)["contents"] == met[1]["contents"]
 
 
 def say(site: Site, answer: str) -> str:

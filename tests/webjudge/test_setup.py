@@ -84,6 +84,20 @@ def test_people_are_moved_and_comments_stay(site: Site, client: FlaskClient) -> 
     spec = read_study(site.path)
     assert [(s.id, s.experience) for s in spec.subjects] == [("atlas", 12)]
     assert [s.id for s in spec.systems] == ["maria"]
+    save(client, {"names": "Amy", "name-maria": "Maria H."})
+    event = audited(site)[-1]
+    parts = "who made the solutions, judges"
+    assert (event.what, event.by, event.detail["part"]) == ("study-edited", "organizer", parts)
+    assert f"Study edited in the dashboard: {parts}" in client.get("/dashboard/events").text
+
+
+def test_judges_are_renamed(site: Site, client: FlaskClient) -> None:
+    assert f'href="{SETUP}"' in client.get("/dashboard").text
+    assert save(client, {"names": "Amy\nBo"}) == 303
+    assert save(client, {"judge-J2": "Bo Lee", "names": "Cy"}) == 303
+    assert "Judge: Bo Lee" in client.get(SETUP).text
+    names = [(judge.id, judge.name) for judge in read_study(site.path).judges]
+    assert names == [("J1", "Amy"), ("J2", "Bo Lee"), ("J3", "Cy")]
 
 
 @pytest.mark.parametrize(
@@ -143,32 +157,15 @@ def test_another_process_is_asked_in_the_middle_of_an_edit(
     assert "By hand" not in watching.get(SETUP).text, "other changes wait for a start"
 
 
-def test_edits_are_logged(site: Site, client: FlaskClient) -> None:
-    save(client, {"names": "Amy", "name-maria": "Maria H."})
-    event = audited(site)[-1]
-    parts = "who made the solutions, judges"
-    assert (event.what, event.by, event.detail["part"]) == ("study-edited", "organizer", parts)
-    assert f"Study edited in the dashboard: {parts}" in client.get("/dashboard/events").text
-    assert [one.name for one in read_study(site.path).systems] == ["", "Maria H."]
-
-
-def test_years_beside_a_system(site: Site, client: FlaskClient) -> None:
-    sent = form({"shown": seen(client)}, maria=("system", "4.5"))
-    answer = client.post(SETUP, data=sent, follow_redirects=True)
-    assert {one.id: one.experience for one in read_study(site.path).subjects} == {"maria": 4.5}
-    assert "Saved. maria: a person, 4.5 years" in answer.text
-
-
 def test_two_tabs(site: Site, client: FlaskClient) -> None:
     """A tab saves what was changed in it; nothing of another is undone without a question."""
     shown = seen(client)
     first = form({"shown": shown, "title": "First"}, maria=("person", "4"))
-    second = form({"shown": shown, "phone": "123", "names": 'Amy O\'Neil: "Dr"\r\n\r\nBo'})
+    second = form({"shown": shown, "names": 'Amy O\'Neil: "Dr"\r\n\r\nBo'})
     for sent in (first, second, second):
         assert client.post(SETUP, data=sent).location == SETUP
     spec = read_study(site.path)
-    assert (spec.title, spec.organizer.phone) == ("First", "123")
-    assert [one.id for one in spec.subjects] == ["maria"]
+    assert (spec.title, len(spec.subjects)) == ("First", 1)
     assert [one.name for one in spec.judges] == ['Amy O\'Neil: "Dr"', "Bo"]
     third = {"shown": shown, "title": "Third", "institution": "ETH"}
     asked = client.post(SETUP, data=third)
@@ -178,8 +175,7 @@ def test_two_tabs(site: Site, client: FlaskClient) -> None:
     [now] = re.findall('name="shown" value="([^"]+)"', asked.text)
     third["shown"] = unescape(now)
     assert client.post(SETUP, data=third).status_code == 303
-    spec = read_study(site.path)
-    assert (spec.title, spec.organizer.institution) == ("Third", "ETH")
+    assert read_study(site.path).title == "Third"
 
 
 def test_one_button_opens_and_shows_links(site: Site, client: FlaskClient) -> None:
@@ -205,10 +201,8 @@ def test_one_button_opens_and_shows_links(site: Site, client: FlaskClient) -> No
     ("url", "words"),
     [
         ("http://127.1:8080", "work only on this computer"),
-        ("http://a.localhost", "work only on this computer"),
         ("http://[::1]", "work only on this computer"),
         ("http://192.168.1.7:8080", "work only in this network"),
-        ("http://lab-pc", "work only in this network"),
         ("https://judging.example.org", ""),
     ],
 )

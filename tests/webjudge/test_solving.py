@@ -110,14 +110,6 @@ def test_one_problem_after_the_other(app: Flask, site: Site) -> None:
     assert one.save(gid, 2, "later").status_code == 403
 
 
-@pytest.mark.parametrize("given", ["", "seven", "81", "nan"])
-def test_experience_is_a_number(app: Flask, site: Site, given: str) -> None:
-    one = Solver(app, site, "S1")
-    answer = one.client.post("/solve/about", data={"experience": given})
-    assert "missing=experience" in answer.headers["Location"]
-    assert one.tasks() == []
-
-
 def test_nobody_reaches_what_is_anothers(app: Flask, site: Site, one: Solver, gid: str) -> None:
     """No address of another subject's task answers; nor do judges' and organizers' pages."""
     other = entered(app, site, "S2")
@@ -389,18 +381,6 @@ def test_no_clock_runs_while_the_session_is_closed(
     close(site)
     row = next(row for row in csv.DictReader(io.StringIO(table.read_text())) if row["id"] == "S1")
     assert (row["away P1"], row["seconds P1"]) == ("30.0", "10.0")
-
-
-def test_people_are_added_and_erased(dashboard: FlaskClient, site: Site) -> None:
-    added = dashboard.post("/dashboard/solving/new", data={"id": "S9", "name": "Nina"})
-    assert "/p/" in added.text
-    for wrong in ("S9", "J1", "sys1", "a/b", ""):
-        assert dashboard.post("/dashboard/solving/new", data={"id": wrong}).status_code == 422
-    person = f"/dashboard/people/{everybody(site, 'subject')['S9'].key}"
-    assert "/p/" in dashboard.post(f"{person}/link", data=SURE).text
-    dashboard.post(f"{person}/erase", data={"word": "S9"})
-    assert "erased-1" in everybody(site, "subject")
-    assert "Nina" not in dashboard.get("/dashboard/solving").text
 
 
 class Cheat(Solver):

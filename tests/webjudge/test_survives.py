@@ -13,9 +13,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
 
-from quem.cli import main
+from quem.store.backup import back_up, restore_copy
 from quem.store.database import THREADS
 from quem.store.uploads import UploadFolder
 from tests.patience import until
@@ -24,12 +23,16 @@ from tests.served import Browserless, Served, all_ranked, number_of, write_judgi
 from tests.trials.kills import KillTrials
 from tests.trials.solving_kills import SolvingKills
 from tests.webjudge.servers import gunicorn
-from tests.webjudge.sites import rank_all
+from tests.webjudge.sites import data_of, enter_as, gids, put, rank_all
+from webjudge import create_app
 from webjudge.housekeeping import Housekeeping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
+
+    from flask import Flask
+    from flask.testing import FlaskClient
 
     from webjudge import Site
 
@@ -102,54 +105,53 @@ def test_a_locked_database_holds_up_saves_alone(tmp_path: Path) -> None:
         assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
 
 
-def test_a_database_that_is_taken_away_is_noticed(tmp_path: Path) -> None:
+def test_a_database_that_is_taken_away_is_noticed(
+    app: Flask, site: Site, dashboard: FlaskClient
+) -> None:
     """Saves get 503 with a reason and the dashboard says why; put back, all is well again."""
-    with Served(write_judging_study(tmp_path)) as served:
-        browser, gid, names, _ = entered(served.base, served.links["J0"])
-        dashboard = Browserless(served.base)
-        dashboard.get(served.dashboard)
-        assert browser.save(gid, 0, all_ranked(names))[0] == 200
-        assert "Nothing can be saved" not in dashboard.get("/dashboard")
-        file = (tmp_path / "study.sqlite3").rename(tmp_path / "old.sqlite3")
-        status, answer = browser.save(gid, 1, all_ranked(names[::-1]))
-        assert (status, answer["error"]) == (503, "lost")
-        page = dashboard.get("/dashboard")
-        assert "Nothing can be saved" in page
-        assert str(tmp_path / "study.sqlite3") in page
-        assert not (tmp_path / "study.sqlite3").exists()
-        file.rename(tmp_path / "study.sqlite3")
-        assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
-        assert "Nothing can be saved" not in dashboard.get("/dashboard")
+    judge, file = enter_as(app, site, "J1"), site.store.place.file
+    assert file
+    gid = gids(judge)[0]
+    assert put(judge, gid).status_code == 200
+    away = file.rename(file.with_name("away"))
+    refused = put(judge, gid, base=1, change=2)
+    assert (refused.status_code, refused.get_json()["error"]) == (503, "lost")
+    page = dashboard.get("/dashboard").text
+    assert "Nothing can be saved" in page
+    assert str(file) in page
+    assert not file.exists()
+    away.rename(file)
+    assert put(judge, gid, base=1, change=2).status_code == 200
+    assert "Nothing can be saved" not in dashboard.get("/dashboard").text
 
 
-def test_a_page_of_before_a_restore_is_asked(tmp_path: Path) -> None:
+def test_a_page_of_before_a_restore_is_asked(
+    app: Flask, site: Site, opened: Callable[[Path], Site], tmp_path: Path
+) -> None:
     """Its revision has the number of the newest one again, which another page made."""
-    study = write_judging_study(tmp_path)
-    with Served(study) as served:
-        browser, gid, names, _ = entered(served.base, served.links["J0"])
-        assert browser.save(gid, 0, all_ranked(names))[0] == 200
-        quem_backup(study, "--to", str(tmp_path / "copies"))
-        assert browser.save(gid, 1, all_ranked(names[::-1]))[0] == 200
-        served.stop()
-        (copy,) = (tmp_path / "copies").glob("*.sqlite3")
-        quem_backup(study, "--restore", str(copy), "--replace")
-        served.start()
-        other, _, _, _ = entered(served.base, served.links["J0"])
-        others = names[1:] + names[:1]
-        assert other.save(gid, 1, all_ranked(others))[0] == 200
-        for old in (browser.seen[gid, 2], "2"):
-            status, answer = browser.save(gid, old, all_ranked(names))
-            assert (status, answer["error"], number_of(answer)) == (409, "stale", 2)
-            assert answer["state"] == all_ranked(others)
-        assert browser.save(gid, answer["revision"], all_ranked(names))[0] == 200
+    judge = enter_as(app, site, "J1")
+    gid = gids(judge)[1]
+    assert put(judge, gid).status_code == 200
+    copy = back_up(site.store, site.id, tmp_path / "copies", actor="shell", keep=1).path
+    mine = put(judge, gid, base=1, change=2).get_json()["revision"]
+    site.store.close()
+    restore_copy(site.store.place, site.id, copy, replace=True)
+    again = opened(site.path)
+    other = enter_as(create_app(again), again, "J1")
+    names = data_of(other, gid)["labels"]
+    theirs = all_ranked(names[1:] + names[:1])
+    there = {"client": "another-tab", "change": 1, "state": theirs}
+    assert put(other, gid, base=1, **there).status_code == 200
+    for old in (mine, "2"):
+        answer = put(other, gid, base=old, change=3)
+        told = answer.get_json()
+        assert (answer.status_code, told["error"], number_of(told)) == (409, "stale", 2)
+        assert told["state"] == theirs
+    assert put(other, gid, base=told["revision"], change=4).status_code == 200
 
 
-def quem_backup(*words: str | Path) -> None:
-    assert CliRunner().invoke(main, ["backup", *map(str, words)]).exit_code == 0
-
-
-@pytest.mark.parametrize("program", ["quem", "gunicorn"])
-def test_a_restart_of_postgresql_is_one_line(program: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("program", "mode"), [("quem", "fast"), ("gunicorn", "immediate")])
+def test_a_restart_of_postgresql_is_one_line(program: str, mode: str, tmp_path: Path) -> None:
     study = write_judging_study(tmp_path)
     log: Callable[[], str]
     with contextmanager(running_postgres)() as server, ExitStack() as running:
@@ -166,14 +168,13 @@ def test_a_restart_of_postgresql_is_one_line(program: str, tmp_path: Path) -> No
         save_all = partial(browser.save, gid, state=all_ranked(names), layout=layout)
         assert save_all(0)[0] == 200
         with restless(base, browser, gid) as statuses:
-            for mode in ("fast", "immediate"):
-                server.control("stop", "-m", mode)
-                status, answer = save_all(1)
-                assert (status, answer["error"]) == (503, "busy")
-                enough = len(statuses) + 40
-                until(lambda: len(statuses) > enough, "more answers")  # noqa: B023
-                server.control("start")
-                until(lambda: browser.send("GET", "/judge", {})[0] == 200, "a page")
+            server.control("stop", "-m", mode)
+            status, answer = save_all(1)
+            assert (status, answer["error"]) == (503, "busy")
+            enough = len(statuses) + 40
+            until(lambda: len(statuses) > enough, "more answers")
+            server.control("start")
+            until(lambda: browser.send("GET", "/judge", {})[0] == 200, "a page")
         assert set(statuses) == {200, 503}
         assert save_all(1)[0] == 200
     assert "Traceback" not in log()

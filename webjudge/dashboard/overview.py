@@ -255,7 +255,11 @@ def _facts(c: Session, served: Site) -> dict[str, Any]:
         "judges": sum(one.judges for one in counts.values()),
         "started": sum(one.started for one in counts.values()),
         "submitted": sum(one.submitted for one in counts.values()),
-        "groups": total * sum(one.judges for one in counts.values()),
+        # Of judges who left, only what they submitted is counted.
+        "groups": sum(
+            one.submitted if status in ("erased", "declined") else total * one.judges
+            for status, one in counts.items()
+        ),
         "done": done,
         "waiting": waiting,
         "all_done": done > 0 and not waiting,
@@ -384,7 +388,11 @@ def _tasks(
                 "block": group.block if is_blocked and not is_practice else None,
                 "practice": is_practice,
                 "count": counts.get(of, TaskCount()),
-                "cells": [sorted(dealt[(*of, judge.key)]) or [(1, "new")] for judge in judges],
+                "cells": [
+                    sorted(dealt[(*of, judge.key)])
+                    or [(1, "declined" if judge.declined_at else "new")]
+                    for judge in judges
+                ],
             }
         )
     return rows

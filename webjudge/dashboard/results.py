@@ -208,7 +208,9 @@ def report_page(answer: Response) -> dict[str, Any]:
 def _kind(name: str) -> tuple[int, str, str]:
     if name == _REPORT:
         return 0, "Report", name
-    return (1, "Data", name) if PurePath(name).suffix in _TABLES else (2, "Figures", name)
+    if PurePath(name).suffix in _TABLES:
+        return 1, "Data: each table of the report as CSV; all results in analysis.json", name
+    return 2, "Figures of the report, for papers and slides", name
 
 
 @pages.post("/report/again")

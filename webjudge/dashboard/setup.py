@@ -73,7 +73,10 @@ def save() -> AnyResponse | tuple[str, int] | str:
                     for name, place in _PLACES.items()
                     if fields[name] != now[name] and (fields[name] or name != "title")
                 ],
-                "judges": [ListChange(("judges",), added=added)] if added else [],
+                "judges": [
+                    *_judge_changes(fields),
+                    *([ListChange(("judges",), added=added)] if added else []),
+                ],
             }
             edit_study([*chain(*changes.values())], ", ".join(filter(changes.get, changes)))
         except QuemError as error:
@@ -166,6 +169,7 @@ def _fields() -> dict[str, str]:
     """Current values of the form."""
     spec = site().spec
     fields = {name: str(getattr(spec.organizer, name, "")) for name in _PLACES}
+    fields |= {f"judge-{one.id}": one.name for one in spec.judges}
     fields |= {"title": spec.title, "deadline": spec.deadline.isoformat() if spec.deadline else ""}
     for one in _solvers():
         fields[f"name-{one.id}"] = one.name
@@ -244,6 +248,16 @@ def _solver_changes(fields: Mapping[str, str]) -> list[Change]:
             for section, other in (("subjects", "systems"), ("systems", "subjects"))
         ]
     return changes
+
+
+def _judge_changes(fields: Mapping[str, str]) -> list[Change]:
+    """Edits that rename judges of the study file."""
+    names = [(one.name, fields[f"judge-{one.id}"]) for one in site().spec.judges]
+    return [
+        ValueChange(("judges", at, "name"), new)
+        for at, (old, new) in enumerate(names)
+        if new != old
+    ]
 
 
 def _new_judges(entered: str) -> tuple[dict[str, str], ...]:

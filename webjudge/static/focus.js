@@ -36,7 +36,8 @@ export function holdingFocus(draw) {
   near.find(canHold)?.focus({ preventScroll: true });
 }
 
-// A closed dialog returns the focus to the previous element, if it still exists.
+// A closed dialog returns the focus to the previous element, if it still exists, or keeps it for a moment.
 document.addEventListener("close", () => {
-  if (document.activeElement === document.body && !$("dialog[open]")) focusTitle();
+  const held = document.activeElement;
+  if ((held === document.body || !canHold(held)) && !$("dialog[open]")) focusTitle();
 }, true);

@@ -101,7 +101,9 @@ function leftText({ isGrading, submitted, data, saver }, waiting) {
   if (data.paused) return t("The study is paused.");
   if (waiting && isGrading) return tn("1 candidate left to grade", "{n} candidates left to grade", waiting);
   if (waiting) return tn("1 solution left to rank", "{n} solutions left to rank", waiting);
-  if (saver.submissionWithdrawn) return t("Changed since you submitted. Submit again.");
+  if (saver.submissionWithdrawn) {
+    return t("Changed since you submitted. Submit again; until then, what you submitted counts.");
+  }
   return isGrading ? t("All candidates are graded.") : t("All solutions are ranked.");
 }
 

@@ -3,7 +3,7 @@
 import { $, $$, h } from "./dom.js";
 import { gradeText } from "./grading.js";
 import { position } from "./model.js";
-import { button, noun, reasonText, sign } from "./parts.js";
+import { button, more, noun, reasonText, sign } from "./parts.js";
 import { stillToAnswer, taskQuestions } from "./questions.js";
 import { drawSheet } from "./reader.js";
 import { html, nothing } from "./vendor/lit-html.js";
@@ -28,6 +28,7 @@ function row(page, group, index) {
       ${group.map((label) => one(page, label, isTie ? "" : comments[label] || solutions.about(label).snippet))}
       ${isTie ? html`<span class="muted">${t("tied")}</span>` : nothing}
       ${page.canRank && above ? compare(above, group[0]) : nothing}
+      ${page.canRank && !isTie ? more(page, group[0], "btn quiet icon") : nothing}
     </li>`;
 }
 

@@ -75,9 +75,10 @@ ROOMS = {
     ),
     "ranking": Room(
         ("quem/store/work.py", "quem/store/state.py"),
-        tuple(
-            f"tests/store/test_{one}.py"
-            for one in ("state", "saving", "standing", "solving", "dealing")
+        (
+            *("tests/webjudge/test_judging.py", "tests/webjudge/test_solving.py"),
+            *(f"tests/store/test_{one}.py" for one in ("state", "saving", "standing", "solving")),
+            "tests/store/test_dealing.py",
         ),
     ),
     "names": Room(

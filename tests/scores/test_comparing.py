@@ -11,7 +11,7 @@ import pytest
 import quem
 from tests.options.made import study_in
 from tests.retrieval.made import write_study
-from tests.scores.made import write_retrievers
+from tests.scores.made import table_of, write_retrievers
 
 SHIPPED = Path(__file__).resolve().parents[2] / "studies"
 
@@ -66,6 +66,7 @@ def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
     study = quem.load_study(write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9}))
     assert "systems: there is no system 'c'; there are a" in _refused(study, systems=["a", "c"])
     assert "a comparison needs two systems, and there is only a" in _refused(study, systems=["a"])
+    assert _refused(study, measures=["AP", "Q@5"]).startswith("measures: ")
     with pytest.raises(TypeError, match="compare takes no form"):
         quem.compare(study, form="log")
     experience = quem.load_study(SHIPPED / "p3-1997" / "study.yaml")
@@ -81,3 +82,13 @@ def test_a_wrong_system_is_refused_before_anything_runs(tmp_path: Path) -> None:
     study = quem.load_study(write_study(tmp_path, retrievers, "all", slow_py=code))
     message = _refused(study, systems=["slwo"])
     assert message.startswith("systems: there is no system 'slwo'; did you mean slow")
+
+
+@pytest.mark.parametrize(("count", "first"), [(26, "a"), (27, "1")])
+def test_many_systems_are_numbered(count: int, first: str) -> None:
+    """Letters mark up to 26 systems, and numbers more; a notebook shows the table, too."""
+    noise = np.random.default_rng(0).normal(0, 0.01, (count, 30, 1))
+    table = table_of(np.linspace(0, 1, count)[:, np.newaxis, np.newaxis] + noise)
+    second = str(table).splitlines()[2].split()
+    assert (second[0], second[3]) == ("b" if first == "a" else "2", first)
+    assert table._repr_html_().startswith("<table")

@@ -28,6 +28,9 @@ nox.options.error_on_external_run = True
 # What quem is measured beside; Potato gets an environment of its own.
 PEERS = ("choix>=0.4", "evalica>=0.4", "ir-measures>=0.4", "ranx>=0.3.20")
 
+# Each file has one worker; a test that hangs ends its worker, and with it the run.
+SPREAD = ("--dist", "loadfile", "--max-worker-restart", "0")
+
 # Tests that need no browser, no database server, and no process beside their own.
 QUICK = (
     *(
@@ -75,7 +78,7 @@ def _test(session: nox.Session, *options: str) -> None:
     session.install("-e", ".", *nox.project.dependency_groups(PYPROJECT, "tests"))
     _provide_node(session)
     workers = str(min(4, os.cpu_count() or 1))
-    session.run("pytest", "-n", workers, "--dist", "loadfile", *options)
+    session.run("pytest", "-n", workers, *SPREAD, *options)
 
 
 @nox.session

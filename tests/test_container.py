@@ -10,11 +10,12 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import yaml
 from uv import find_uv_bin
+
+from tests.patience import SECONDS, until
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = (ROOT / "Containerfile").read_text(encoding="utf-8").replace("\\\n", " ")
@@ -24,6 +25,11 @@ def step(name: str) -> str:
     """What an instruction of the Containerfile says."""
     [text] = re.findall(rf"^\s*{name} (.+)$", STEPS, re.MULTILINE)
     return str(text)
+
+
+def is_healthy(check: list[str], settings: dict[str, str]) -> bool:
+    ended = subprocess.run(check, check=False, env=settings, capture_output=True, timeout=SECONDS)
+    return ended.returncode == 0
 
 
 def test_the_image_serves_a_study(tmp_path: Path) -> None:
@@ -50,9 +56,8 @@ def test_the_image_serves_a_study(tmp_path: Path) -> None:
     )
     with subprocess.Popen(command, cwd=tmp_path, env=settings, stderr=subprocess.PIPE) as server:
         try:
-            while subprocess.run(check, check=False, env=settings, capture_output=True).returncode:
-                assert server.poll() is None, server.stderr and server.stderr.read()
-                time.sleep(0.2)
+            until(lambda: server.poll() is not None or is_healthy(check, settings), "health")
+            assert server.poll() is None, server.stderr and server.stderr.read()
         finally:
             server.terminate()
     assert (study / "study.sqlite3").is_file()

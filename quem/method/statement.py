@@ -247,8 +247,7 @@ def why_silent(core: Core) -> str:
             f"{core.averages.called} does not rise with the subjects’ experience, so it cannot be "
             f"converted to {core.unit}."
         )
-    ends = f"{core.population.low:g} to {core.population.high:g} {core.unit}"
-    return f"these rankings do not narrow it down; {ends} are all compatible with them."
+    return "these rankings are compatible with any experience."
 
 
 def headline(core: Core, statements: Sequence[Statement]) -> str:

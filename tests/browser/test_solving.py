@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import FilePayload, expect
+from playwright.sync_api import Error, FilePayload, expect
 
 from quem.store.clock import spent_on
 from quem.store.people import person_named
@@ -323,6 +324,7 @@ def test_the_time_is_over(browser: Browser, site: Site, monkeypatch: pytest.Monk
         until(partial(is_told, page, site, time), "a beat")
         time.passes(30)
         page.locator("#text").press_sequentially(" and last ones")
-        page.evaluate(BEAT)
+        with suppress(Error):  # a slow page was told by a save, and is on its way
+            page.evaluate(BEAT)
         expect(page.locator("p.receipt")).to_contain_text("time is up")
     assert (spent(site)[0].ended, answered(site)) == ("timeout", ("first words", 0))

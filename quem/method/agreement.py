@@ -77,7 +77,7 @@ def agreement(cells: RankCells, years: Floats) -> Agreement | None:
     tables = [
         of[known.any(axis=1)][:, known.any(axis=0)]
         for of, known in zip(common, held, strict=True)
-        if known.any(axis=1).sum() >= _FEWEST_JUDGES and known.any(axis=0).sum() > 1
+        if known.any(axis=1).sum() >= _FEWEST_JUDGES
     ]
     w = np.array([kendall_w(ranks) for ranks in tables])
     defined = np.isfinite(w)

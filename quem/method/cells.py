@@ -160,7 +160,7 @@ def _first_occasions(rankings: Rankings) -> NDArray[np.int64] | None:
 
 
 def _groups(columns: _Columns, n_problems: int) -> NDArray[np.int64]:
-    key = columns["judge"] * max(n_problems, 1) + columns["problem"]
+    key = columns["judge"] * n_problems + columns["problem"]
     block = columns["block"]
     if len(block) and block.max() > 1:
         codes, blocks = pd.factorize(block)

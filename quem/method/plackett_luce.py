@@ -173,7 +173,7 @@ def connection(orders: WeakOrders, n_solvers: int) -> Connection:
     worse = np.concatenate([below[given[1:]], above[tied]])
     graph = coo_array((np.ones(len(better)), (better, worse)), shape=(n_solvers, n_solvers)).tocsr()
     start, end = graph.nonzero()
-    _, part = connected_components(graph, directed=True, connection="weak")
+    _, part = connected_components(graph)
     count, strong = connected_components(graph, directed=True, connection="strong")
     crossing = strong[start] != strong[end]
     reached, left = np.zeros((2, count), dtype=bool)

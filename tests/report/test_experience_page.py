@@ -54,7 +54,7 @@ def _without_appendix(result: ExperienceResult) -> str:
         ("open", "Kuling 3 ranked like a person with at least 8.4 years"),
         ("above", "Both systems were ranked above all four people."),
         ("gate", "Relay 2 was ranked above all seven people, Relay 1 above none."),
-        ("six", "Kuling 6 plans like a person with 9.6 years of experience; Kuling 1, like one"),
+        ("six", "Kuling 6 plans like a person with 9.6 years of experience; Kuling 1, like one with 1.8"),
         ("declared", "KBS 2 ranked like a person with 6.5 years of experience; KBS 1, like one"),
     ],
 )
@@ -116,6 +116,20 @@ def test_what_it_rests_on(analyzed: Analyzed) -> None:
     best = max(result.to_dict()["estimates"], key=lambda one: one["paper"]["experience"])
     without = best["rests_on"]["problem"]
     assert table.rows[2][1] == f"{without['experience']:.1f} ({without['id']})"
+
+
+@pytest.mark.parametrize(
+    ("form", "on"),
+    [
+        ("linear", "average rank"),
+        ("log", "the logarithm of average rank"),
+        ("quadratic", "average rank and its square"),
+    ],
+)
+def test_the_methods_name_the_form_of_the_line(form: str, on: str) -> None:
+    study = quem.load_study(STUDIES / "p3-1997" / "study.yaml", kind="experience")
+    methods = quem.analyze(study, form=form).context()["methods"]
+    assert f"Experience was regressed on {on} by least squares: years = " in methods
 
 
 @pytest.mark.parametrize(("judges", "problems"), [(1, 6), (6, 1)])

@@ -163,7 +163,7 @@ def place_table(cells: RankCells, solvers: NDArray[np.int64]) -> Floats:
     rows = np.flatnonzero((at[cells.solver] >= 0) & (cells.problem < most))
     table = np.full((judges, min(problems, most), n), np.nan)
     table[cells.judge[rows], cells.problem[rows], at[cells.solver[rows]]] = cells.place[rows]
-    return np.asarray(table[~np.isnan(table).all(axis=(1, 2))])
+    return table
 
 
 def components(places: Floats) -> Components:

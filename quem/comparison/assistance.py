@@ -120,7 +120,7 @@ def _placed(core: Core, cells: RankCells) -> _Placed:
             "help"
         )
         raise QuemError(core.study.mistake(("assisted",), message))
-    cells = replace(cells, score=rank, size=size)
+    cells = replace(cells, adjusted=rank, score=rank, size=size)
     averages = average_cells(cells, core.averages.years)
     subjects = averages.of_kind("subject")
     years = calibrated(averages.years[subjects], core.settings.years_error)

@@ -85,7 +85,7 @@ def _on(grid: Floats, of: Posterior) -> Posterior:
 def _silence(*ends: Trial) -> str:
     """Why the years of one of them are not stated; empty if they are."""
     silent = (one for one in ends if not one.reference.says)
-    return next((f"of {one.name}, {why_silent(one.core)}" for one in silent), "")
+    return next((why_silent(one.core, one.name) for one in silent), "")
 
 
 def _columns(core: Core, of: Difference) -> dict[str, Any]:

@@ -221,7 +221,7 @@ def summary_text(findings: ExperienceFindings) -> str:
         lines += wrap(one.sentence)
         for text in filter(None, [one.value and one.reason, one.other, one.chances]):
             lines += textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
-    if core.population.declared or any(of.leads == "reference" for of in core.estimates):
+    if any(of.leads == "reference" for of in core.estimates):
         lines += wrap(assumption(core))
     lines += ["", "Based on"]
     based_on = [*basis(core), *findings.of_parts("lines")]

@@ -241,7 +241,7 @@ def open_site(
     store = open_store(locate_database(Path(path), database), threads)
     try:
         with store.write() as c:
-            register_study(c, spec.id)
+            register_study(c, spec.id, store.place.beside(Path(path)))
             secret = secret_of(c, spec.id)
             plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
             answered = answered_changes(c, spec.id)

@@ -23,7 +23,7 @@ from quem.blinding.redacting import TAG, VALUE, flat, redact_html, redact_text
 from quem.blinding.same_look import level_html, level_text
 from quem.blinding.workbooks import FORMULA
 from quem.errors import FileError, QuemError
-from quem.io.text import read_text
+from quem.io.text import read_text, word_count
 from quem.solutions.model import signature
 from quem.solutions.sheets import inner_path
 
@@ -190,7 +190,7 @@ def render_solution(
     beginnings = (*(text.snippet for text in texts.values()), *map(shortened, read))
     return Rendered(
         tuple(parts),
-        n_words=sum(t.n_words for t in texts.values()) + sum(len(page.split()) for page in read),
+        n_words=sum(t.n_words for t in texts.values()) + sum(map(word_count, read)),
         n_lines=sum(text.n_lines for text in texts.values()),
         n_pages=len(read),
         n_pictures=sum(part.kind == "image" for part in parts)
@@ -334,7 +334,7 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
     beginning = _words(plain[heading.start() :])[:_BEGINNING] if heading else words[:_BEGINNING]
     return _Text(
         tuple(pieces),
-        len(words),
+        sum(map(word_count, words)),
         images,
         snippet=snippet,
         n_pictures=len(inside),

@@ -128,12 +128,13 @@ def links(
     if mail:
         _invite(kind, study, database, url, reissue, again=again, dry_run=dry_run)
         return
+    from quem.store.location import locate_database
     from quem.store.people import people_declared, sync_people
     from quem.store.studies import register_study
     from quem.store.uploads import UploadFolder
 
     with links_session(study, database, out) as (c, file):
-        register_study(c, spec.id)
+        register_study(c, spec.id, locate_database(study, database).beside(study))
         sync_people(c, spec.id, kind, people_declared(spec, kind))
         if add is not None:
             _add(c, kind, spec, add, name, experience)

@@ -161,7 +161,7 @@ def _write(draft: Draft, folder: Path) -> None:
     for name in ("briefing.md", "consent.md"):
         shutil.copyfile(resource("templates") / "session" / name, folder / name)
     _put(folder / "IMPORT.md", _record(draft))
-    _put(folder / "study.yaml", _study(draft, folder.name))
+    _put(folder / "study.yaml", _study(draft, folder.absolute().name))
 
 
 def _copy(path: Path, inner: str, group: Path, solver: str, *, alone: bool) -> None:
@@ -181,6 +181,7 @@ def _study(draft: Draft, folder: str) -> str:
         f"# Made by `quem init --from` of {_line(draft.sources[0].name)}. IMPORT.md says what was",
         "# read, and `quem serve` asks in its dashboard for what is missing here.",
         "kind: experience",
+        f"id: {_yaml(f'{folder}-study')}",
         f"title: {_yaml(', '.join(one.resolve().stem for one in draft.sources) or folder)}",
         "experience_unit: years",
         "",

@@ -251,9 +251,8 @@ def why_silent(core: Core, name: str = "") -> str:
         )
     whose = f"the rankings of {name}" if name else "these rankings"
     ends = f"{core.population.low:g} to {core.population.high:g} {core.unit}"
-    if core.population.declared:
-        return f"{whose} are compatible with all of the declared population, {ends}."
-    return f"{whose} are compatible with any experience from {ends}."
+    what = "declared population" if core.population.declared else "assumed population"
+    return f"{whose} do not narrow down the {what}, {ends}."
 
 
 def headline(core: Core, statements: Sequence[Statement]) -> str:

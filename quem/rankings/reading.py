@@ -20,6 +20,7 @@ from quem.rankings.decisions import read_decisions
 from quem.rankings.entries import assemble
 from quem.rankings.layouts import read_long, read_wide
 from quem.rankings.stored import read_stored, session_of_study
+from quem.store.location import no_session
 from quem.studyfile.declared import Declared
 
 if TYPE_CHECKING:
@@ -195,10 +196,7 @@ def _read_undecided(
     store = session_of_study(session, file.spec.id)
     if store is None:
         if source.source == "store":
-            message = (
-                f"there is no judging session of this study in {session.place.name}; "
-                "`quem serve` starts one, and --database names another place"
-            )
+            message = f"{no_session(session.place)}; --database names another place"
             return None, [file.document.mistake(("rankings", "from"), message)]
         return _read_file(file, source)
     try:

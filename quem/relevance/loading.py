@@ -11,7 +11,7 @@ import numpy as np
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.rankings.stored import Session, read_submitted, session_of_study
 from quem.relevance.judgments import graded_pairs, judgments_of_session, judgments_of_table
-from quem.store.location import locate_database
+from quem.store.location import locate_database, no_session
 from quem.studyfile.reading import draft_relevance
 
 if TYPE_CHECKING:
@@ -114,8 +114,7 @@ def _of_session(
     store = session_of_study(session, spec.id)
     if store is None:
         message = (
-            f"there is no judging session of this study in {session.place.name}; `quem serve` "
-            "starts one, --database names another place, and `judgments` a table instead"
+            f"{no_session(session.place)}; --database names another place, and `judgments` a table"
         )
         raise QuemError(Mistake(draft.name, message=message))
     from quem.store.database import clear_refusals

@@ -168,7 +168,8 @@ def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
     elif not isinstance(counts, dict):
         message = "the header is damaged; take another copy of the archive"
     elif study != study_id:
-        message = f"is an archive of the study {shown(study)}, and this is {shown(study_id)}"
+        message = f"is an archive of the study {shown(study)}, and this is {shown(study_id)}; "
+        message += f"if they are the same, write `id: {study}` into the study file"
     if message:
         raise QuemError(Mistake(name, 1, message=message))
     return dict(counts or {})

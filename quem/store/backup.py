@@ -176,7 +176,9 @@ def _checked_part(part: Path, study_id: str, copy: Path) -> Holdings:
     if not holdings.studies:
         raise FileError(copy, f"holds no study; {_NOT_OURS}")
     if study_id not in holdings.studies:
-        raise FileError(copy, f"is a copy of {_listed(holdings)}, and this is {shown(study_id)}")
+        same = "if they are the same, write its id into the study file"
+        message = f"is a copy of {_listed(holdings)}, and this is {shown(study_id)}; {same}"
+        raise FileError(copy, message)
     return holdings
 
 

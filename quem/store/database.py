@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
 from quem.errors import FileError, Mistake, QuemError
+from quem.store.location import no_session
 from quem.store.models import Base, StudyRow
 
 if TYPE_CHECKING:
@@ -395,12 +396,22 @@ def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
     return None
 
 
+def studies_in(place: DatabaseLocation) -> list[str]:
+    """The ids of the studies that a database holds."""
+    engine = engine_of(place)
+    try:
+        with clear_refusals(place), engine.connect() as c:
+            return [*c.scalars(select(StudyRow.id))] if version_of(c, place.name) else []
+    finally:
+        engine.dispose()
+
+
 @contextmanager
 def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[Store]:
     """Open the store of a study's judging session, and close it in the end."""
     store = store_of(place, study_id)
     if store is None:
-        raise FileError(study, f"has no judging session in {place.name}; `quem serve` starts one")
+        raise FileError(study, no_session(place))
     try:
         with clear_refusals(place):
             yield store

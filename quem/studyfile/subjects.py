@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.errors import QuemError
 from quem.io.rows import csv_text, read_rows
-from quem.io.text import nearest, no_formula, shown, without_apostrophe
+from quem.io.text import no_formula, shown, without_apostrophe
 from quem.studyfile.declared import entries_of
 
 if TYPE_CHECKING:
@@ -112,10 +112,10 @@ def _subjects(
     """The entries of subjects and their missing solutions, as in a study file."""
     each = ((column, *column.partition(" ")[::2]) for column in table.header)
     columns = [one for one in each if one[1] in _OF_PROBLEM and one[2]]
-    for column, _, problem in columns:
-        if problem not in problems:
-            message = f"there is no problem {shown(problem)}{nearest(problem, problems)}"
-            table.refuse(1, column, message)
+    gone = {problem: column for column, _, problem in columns if problem not in problems}
+    for problem, column in gone.items():
+        message = f"there is no problem {shown(problem)}; if it left the study, delete its columns"
+        table.refuse(1, column, message)
     subjects, missing = [], []
     first: dict[str, int] = {}
     for line, row in table.rows:

@@ -8,7 +8,7 @@ from flask import abort, jsonify, request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from quem.store.makers import GUESSES  # noqa: TC001  pydantic reads it
+from quem.store.answers import GUESSES  # noqa: TC001  pydantic reads it
 from quem.store.state import Text
 from webjudge.languages import LANGUAGES
 

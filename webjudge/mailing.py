@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from quem.errors import QuemError
-from quem.mail.message import message_of
-from quem.mail.server import MailServer, MailSettings, mail_settings
+from quem.mail.server import MailServer, MailSettings, mail_settings, message_of
 from quem.store.links import PATHS
 from quem.store.models import PersonRow
 from quem.store.outbox import KINDS, UNKNOWN, claim, is_due, letters_of, settle

@@ -151,7 +151,7 @@ def score(
     named = _named(runs)
     table = score_runs(named, Path(qrels), " ".join(measure) or DEFAULT_MEASURES, **settings)
     if board is not None:
-        from quem.scores.board import added
+        from quem.scores.joining import added
 
         table = added(table, board)
     certificates = [table.certificate_of(text) for text in claims]
@@ -161,7 +161,7 @@ def score(
         files = [Path(qrels), *map(Path, named.values())]
         ScoresResult.of(table, certificates, files).report(folder)
     click.echo(_written(table, certificates, form, digits, intervals))
-    from quem.scores.warnings import find_warnings
+    from quem.scores.result import find_warnings
 
     for warning in find_warnings(table):
         click.echo(f"warning: {warning.message}", err=True)

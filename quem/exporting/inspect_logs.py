@@ -15,7 +15,7 @@ from quem.exporting.preferences import average_ranks
 from quem.importing.collected import Names
 from quem.importing.detection import files_in
 from quem.importing.inspect_logs import SAMPLE, find_logs, read_logs
-from quem.importing.naming import ids_of
+from quem.importing.writing import ids_of
 from quem.io.packages import Package
 
 if TYPE_CHECKING:

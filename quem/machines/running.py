@@ -14,15 +14,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from quem.errors import Mistake, QuemError
-from quem.machines.answers import InvalidAnswerError, Refusal, read_answer
+from quem.machines.answers import InvalidAnswerError, Refusal, Transcripts, read_answer
 from quem.machines.calling import CallError, Pace, Reply, judge_of
 from quem.machines.material import ImagesError, sheet_pieces, solution_pieces
 from quem.machines.requests import Request, default_prompt, digest, read_prompt
-from quem.machines.transcripts import Transcripts
 from quem.solutions import check_solutions
 from quem.store.living import plan_of
-from quem.studyfile.blocks import PairCounts
-from quem.studyfile.draw import lot
+from quem.studyfile.blocks import PairCounts, lot
 from quem.studyfile.reading import draft_experience
 from quem.studyfile.runs import Call, Run, read_runs
 

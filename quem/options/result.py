@@ -9,10 +9,9 @@ import numpy as np
 
 from quem.lists.names import describe_own
 from quem.options import table1
-from quem.options.calibration import Bin, Calibration
+from quem.options.calibration import Bin, Calibration, Threshold
 from quem.options.lists import Length, System
 from quem.options.table1 import ListScore, Promise
-from quem.options.thresholds import Threshold
 from quem.report.files import Section
 from quem.report.rows import RowTable
 from quem.scores.result import ScoredResult, View

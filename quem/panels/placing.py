@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import FileError, Mistake, QuemError
+from quem.studyfile.blocks import lot
 from quem.studyfile.document import yaml_of
-from quem.studyfile.draw import lot
 from quem.studyfile.fields import id_trouble
 from quem.studyfile.reading import draft_study
 

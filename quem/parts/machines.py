@@ -42,7 +42,7 @@ from quem.parts.machine_quality import (
 )
 from quem.report.files import Section
 from quem.report.rows import Interval, Row, col
-from quem.studyfile.draw import digest_of_solutions, order_of_draw
+from quem.studyfile.blocks import digest_of_solutions, order_of_draw
 from quem.wording import format_count, format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from quem.errors import WarningRules
-from quem.relevance.agreement import alphas
-from quem.relevance.result import RelevanceFindings, RelevanceResult
+from quem.relevance.result import RelevanceFindings, RelevanceResult, alphas
 from quem.scores.inference import Inference
 from quem.studyfile.schema import changed_settings
 from quem.wording import format_count

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from quem.errors import WarningRules
 from quem.report.files import Section, TextTable
 from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Entry, Row, RowDocument, RowTable
@@ -21,8 +24,7 @@ from quem.scores.rows import (
     origin_row,
     pair_rows,
 )
-from quem.scores.warnings import find_warnings
-from quem.wording import format_percent
+from quem.wording import format_count, format_percent, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
     from quem.report.result import Content, Drawers
     from quem.scores.certificate import Certificate
     from quem.scores.table import ScoreTable
+
+_FEW = 25
+_RULES: WarningRules[ScoreTable] = WarningRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +176,8 @@ def scores_csv(table: ScoreTable) -> bytes:
 _MEANS = RowTable(
     "means", "one row per system and measure", Mean, lambda of: mean_rows(of.table), always=True
 )
+
+
 _DIFFERENCES = RowTable(
     "differences",
     "one row per measure and pair of systems",
@@ -188,9 +195,12 @@ _JUDGE_NEXT = RowTable(
     ),
 )
 
+
 _CLAIMS = Entry(
     "claims", "the certificates", ClaimRow, lambda of: [*claim_rows(of.certificates)], always=True
 )
+
+
 _ORIGIN = Entry(
     "origin",
     "origin of the scores",
@@ -238,6 +248,8 @@ _CAPTIONS = {
     "scores": "The mean of each measure, with its bootstrap interval; gray means are over fewer "
     "than half of the queries."
 }
+
+
 _REFERENCES = (
     "Efron, B. and Tibshirani, R. J. (1993). An introduction to the bootstrap. Chapman & Hall.",
     "Westfall, P. H. and Young, S. S. (1993). Resampling-based multiple testing. Wiley.",
@@ -326,4 +338,42 @@ def _inference(table: ScoreTable) -> Iterator[str]:
             f"that flips the signs of the differences on each of the {queries} ({patterns}); p "
             "values are adjusted for the number of pairs by step-down, and intervals of "
             "differences agree with them."
+        )
+
+
+def find_warnings(table: ScoreTable) -> tuple[StudyWarning, ...]:
+    """The warnings about the input and the scores."""
+    return (*table.warnings, *_RULES.find(table))
+
+
+@_RULES.add("few-queries", remedy=f"use {_FEW} or more")
+def _few_queries(table: ScoreTable) -> Iterator[str]:
+    n = len(table.queries)
+    # Without samples there is no inference.
+    if n < _FEW and table.inference.samples:
+        yield (
+            f"there {'is' if n == 1 else 'are'} only {format_count(n, table.nouns.query)}, so that "
+            "only large differences are found, and bootstrap intervals are too narrow"
+        )
+
+
+@_RULES.add("few-defined")
+def _few_defined(table: ScoreTable) -> Iterator[str]:
+    few = ~table.ranked & (table.means.n > 0)
+    for at in np.flatnonzero(few.any(axis=1)).tolist():
+        measures = [table.columns[layer] for layer in np.flatnonzero(few[at]).tolist()]
+        yield (
+            f"{table.labels[at]} is neither ranked nor tested by {join_words(measures)}: scores "
+            f"are undefined on more than half of the {table.nouns.queries}"
+        )
+
+
+@_RULES.add("unlike-queries")
+def _unlike_queries(table: ScoreTable) -> Iterator[str]:
+    unlike = [table.columns[layer] for layer in np.flatnonzero(~table.comparable).tolist()]
+    if unlike:
+        yield (
+            f"by {join_words(unlike)}, {table.nouns.system}s have scores on different "
+            f"{table.nouns.queries}: none is called best or worse; differences are over the "
+            f"{table.nouns.queries} that both have"
         )

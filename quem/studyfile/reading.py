@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, read_text
-from quem.studyfile.candidates import fill_in_candidates
 from quem.studyfile.declared import Declared, declared
 from quem.studyfile.document import Document, parse_document
 from quem.studyfile.fields import StudyPart
 from quem.studyfile.models import ExperienceSpec, RankingsSource
 from quem.studyfile.relevance import JudgedSpec, RelevanceSpec
 from quem.studyfile.schema import validate
-from quem.studyfile.subjects import fill_in_subjects
+from quem.studyfile.subjects import fill_in_candidates, fill_in_subjects
 
 if TYPE_CHECKING:
     import os

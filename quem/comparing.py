@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from quem.errors import Mistake, QuemError
-from quem.kinds import KINDS, analyze, experience_study, kind_of_loaded
+from quem.kinds import KINDS, AnyStudy, analyze, experience_study, kind_of_loaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quem.comparison.result import ComparisonResult
     from quem.dialogue.loading import DialogueStudy
-    from quem.kinds import AnyStudy
     from quem.options.loading import OptionsStudy
     from quem.rankings.loading import Study
     from quem.report.result import BaseResult, WarningFindings

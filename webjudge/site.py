@@ -11,20 +11,20 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from quem.blinding.workers import held
-from quem.errors import Mistake, QuemError
-from quem.solutions import check_solutions
+from quem.errors import Mistake, QuemError, StudyWarning
+from quem.solutions import Solution, Solutions, check_solutions
 from quem.solutions.checking import find_warnings
-from quem.solutions.model import signature
+from quem.solutions.model import Signature, signature
 from quem.solutions.sheets import is_unwritten
 from quem.store.care import WORDS_A_MINUTE, count_words
-from quem.store.database import THREADS, open_store
-from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
+from quem.store.database import THREADS, Store, open_store
+from quem.store.living import Changes, Effect, contents_of, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
 from quem.store.people import has_people, sync_everybody
-from quem.store.planned import recorded_draw
+from quem.store.planned import Group, JudgingPlan, recorded_draw
 from quem.store.reviewing import answered_changes, frozen_look, note_decisions
 from quem.store.studies import register_study, secret_of, solving_state, status_of
-from quem.studyfile.models import ExperienceSpec
+from quem.studyfile.models import ExperienceSpec, Judge, LanguageCode, Person, Problem
 from quem.studyfile.reading import draft_study
 from webjudge.languages import ENGLISH
 
@@ -34,15 +34,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from quem.errors import StudyWarning
-    from quem.solutions import Solution, Solutions
-    from quem.solutions.model import Signature
-    from quem.store.database import Store
     from quem.store.layouts import Content
-    from quem.store.living import Effect
     from quem.store.models import PersonRow, TaskRow
-    from quem.store.planned import Group, JudgingPlan
-    from quem.studyfile.models import Judge, LanguageCode, Person, Problem
     from quem.studyfile.relevance import JudgedSpec
 
 _LATELY_SECONDS = 2.0

@@ -9,13 +9,13 @@ from threading import Lock
 from time import time
 from typing import TYPE_CHECKING
 
-from flask import current_app, g, request
+from flask import Flask, current_app, g, request
 
 from quem.errors import Mistake, QuemError
 from quem.solutions.checking import find_warnings
 from quem.solutions.decisions import with_redactions
 from quem.solutions.identity import is_exact, terms
-from quem.solutions.model import signature
+from quem.solutions.model import Signature, signature
 from quem.solving.closing import session_table
 from quem.store.audit_log import last_key
 from quem.store.events import record
@@ -31,18 +31,14 @@ from quem.studyfile.editing import (
 )
 from quem.studyfile.reading import read_study
 from webjudge.access import acting, site
-from webjudge.site import reopened, with_study
+from webjudge.site import Site, reopened, with_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from flask import Flask
-
-    from quem.solutions.model import Signature
     from quem.studyfile.editing import Change
     from quem.studyfile.models import Reviewed
-    from webjudge.site import Site
 
 _EVENT = "study-edited"
 _KEY = "quem-followed"

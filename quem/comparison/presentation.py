@@ -19,7 +19,7 @@ from quem.method.methods import PAPER, QUEM
 from quem.method.statement import assumption
 from quem.report.files import Section
 from quem.report.result import Presentation
-from quem.report.rows import Entry, RowDocument, RowTable
+from quem.report.rows import Entry, Row, RowDocument, RowTable
 from quem.wording import (
     align_columns,
     format_count,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from quem.comparison.result import ComparisonFindings
     from quem.method.core import Core
-    from quem.report.rows import Row
 
 _REFERENCES = (
     PAPER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,16 +16,13 @@ import numpy as np
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.delimited import read_delimited
 from quem.io.numbers import nearly_numeric, not_finite, numeric_looks, parse_number
-from quem.io.tables import all_columns, stack
+from quem.io.tables import SourceTable, all_columns, stack
 from quem.io.text import nearest, shown
 from quem.wording import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from quem.io.tables import SourceTable
     from quem.studyfile.dialogue import Cases
     from quem.studyfile.document import Loc
 

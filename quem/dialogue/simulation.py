@@ -24,7 +24,7 @@ from quem.dialogue.users import (
     thresholds,
 )
 from quem.lists.rank_quality import boundary, rank_quality
-from quem.parallel import ALONE
+from quem.parallel import ALONE, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from quem.dialogue.reading import EncodedCases
     from quem.dialogue.space import Problem, Regions, Space
     from quem.dialogue.users import User
-    from quem.parallel import Workers
     from quem.studyfile.dialogue import DialogueSettings, Protocol
 
 # Cells (points of dialogues x cases) in one step: some 20 MB.

@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.dialogue.space import NANO, steps
+from quem.dialogue.space import NANO, Space, steps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from quem.dialogue.space import Space
 
     Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError
 from quem.exporting.preferences import average_ranks
-from quem.importing.collected import Names
+from quem.importing.collected import Collected, Names
 from quem.importing.detection import files_in
 from quem.importing.inspect_logs import SAMPLE, find_logs, read_logs
 from quem.importing.writing import ids_of
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from quem.importing.collected import Collected
     from quem.solutions import Solutions
     from quem.store.exporting import SubmittedRanking
     from quem.studyfile.relevance import JudgedSpec

@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Literal
 
 from quem.errors import FileError, Mistake
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
 # Limit of a source's unpacked size.
 MOST_BYTES = 1_000_000_000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.importing.answer_tables import is_table, read_answers, read_table
-from quem.importing.collected import Names, few
+from quem.importing.collected import Collected, Names, few
 from quem.importing.harness import find_harness, read_harness
 from quem.importing.inspect_logs import find_logs, read_logs
 from quem.importing.joining import joined, require_experience
@@ -18,7 +18,6 @@ from quem.solutions.files import is_ignored, natural
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from quem.importing.collected import Collected
 
 _MOST_NAMED = 8
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.importing.answer_tables import is_table, read_table, statements_of
-from quem.importing.collected import Answer, Collected, Missing, SourceProblem
+from quem.importing.collected import Answer, Collected, Missing, Names, SourceProblem
 from quem.io.text import read_text
 from quem.solutions.files import inspect, is_ignored, natural
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.importing.collected import Names
 
 Layout = Literal["solver/problem", "problem/solver"]
 LAYOUTS: tuple[Layout, ...] = ("solver/problem", "problem/solver")

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError
-from quem.importing.collected import few
+from quem.importing.collected import Answer, Collected, few
 from quem.resources import resource
 from quem.solutions.files import is_ignored
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from quem.importing.collected import Answer, Collected
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 # Texts that YAML reads as another type.

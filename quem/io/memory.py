@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,9 +14,6 @@ from quem.io.columns import CodedColumn, column_of, distinct_key
 from quem.io.delimited import Delimited
 from quem.io.parquet import arrow_columns
 from quem.io.tables import SourceTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 def plain(value: object) -> Any:  # noqa: ANN401  a cell

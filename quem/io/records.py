@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TextIO
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import column_of, distinct_key
+from quem.io.columns import CodedColumn, column_of, distinct_key
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from quem.io.columns import CodedColumn
 
 Record = dict[str, object]
 _PIECE = 1 << 20

@@ -7,7 +7,7 @@ wrong cell text once, at its first place, with the number of further lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -16,19 +16,17 @@ import pandas as pd
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import Cell_co, CodedColumn, column_of
-from quem.io.delimited import read_delimited
+from quem.io.delimited import Delimited, read_delimited
 from quem.io.numbers import finite_number, not_finite
 from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json, read_records
 from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from quem.io.delimited import Delimited
 
 # Greatest number of errors of one kind that are listed.
 MOST_NAMED = 20

@@ -16,14 +16,13 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from quem.errors import FileError
-from quem.studyfile.runs import FOLDER, runs_folder
+from quem.studyfile.runs import FOLDER, Run, runs_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from quem.machines.material import Piece
-    from quem.studyfile.runs import Run
 
 T = TypeVar("T")
 _FENCED = re.compile(r"```(?:json)?\s*\n(.*?)```", re.DOTALL)

@@ -18,7 +18,7 @@ from quem.machines.answers import InvalidAnswerError, Refusal, Transcripts, read
 from quem.machines.calling import CallError, Pace, Reply, judge_of
 from quem.machines.material import ImagesError, sheet_pieces, solution_pieces
 from quem.machines.requests import Request, default_prompt, digest, read_prompt
-from quem.solutions import check_solutions
+from quem.solutions import Solutions, check_solutions
 from quem.store.living import plan_of
 from quem.studyfile.blocks import PairCounts, lot
 from quem.studyfile.reading import draft_experience
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from quem.solutions import Solutions
     from quem.studyfile import Declared, ExperienceSpec
     from quem.studyfile.machines import Machine
 

@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from quem.errors import Mistake, QuemError
-from quem.store.models import now
+from quem.store.models import LetterRow, LetterState, now
 from quem.store.outbox import UNKNOWN
 from quem.studyfile.fields import address_trouble, header_trouble
 from quem.studyfile.schema import complaints
@@ -35,7 +35,6 @@ from quem.studyfile.schema import complaints
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from quem.store.models import LetterRow, LetterState
     from quem.studyfile.addresses import Addressee
 
 _PORTS = {"smtps": 465, "smtp+starttls": 587, "smtp": 25}

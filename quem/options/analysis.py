@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.lists import measure
-from quem.lists.names import named, split_spelling
+from quem.lists import Measure, measure
+from quem.lists.names import Chosen, named, split_spelling
 from quem.options.assembling import assemble
 from quem.options.calibration import calibration, sweep
 from quem.options.lists import by_length, described, score_lists
@@ -25,19 +25,14 @@ from quem.scores.inference import Inference
 from quem.scores.result import Scored, certified
 from quem.scores.table import Nouns, Origin, ScoreTable
 from quem.studyfile.measures import spellings
-from quem.studyfile.options import OptionsSpec
+from quem.studyfile.options import OptionsSettings, OptionsSpec
 from quem.studyfile.reading import IN_MEMORY, draft_in_memory
 from quem.studyfile.schema import changed_settings
 from quem.wording import format_count, join_words, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     import pandas as pd
 
-    from quem.lists import Measure
-    from quem.lists.names import Chosen
-    from quem.studyfile.options import OptionsSettings
 
 _LENGTH = "max_length"
 # Rows of question and option; or system to question to list.

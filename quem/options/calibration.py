@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quem.options.lists import score_lists
+from quem.options.lists import Answers, score_lists
 from quem.report.rows import Interval, Row, col
-from quem.scores.inference import drawn_queries, percentile_interval, query_means
+from quem.scores.inference import Inference, drawn_queries, percentile_interval, query_means
 from quem.scores.rows import ends, known
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists import Measure
-    from quem.options.lists import Answers
-    from quem.scores.inference import Inference
 
     Floats = NDArray[np.float64]
 

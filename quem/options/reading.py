@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, ValidationError
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import column_of
 from quem.io.memory import id_text, plain, whole_table
 from quem.io.records import is_json, read_records
@@ -24,11 +24,8 @@ from quem.studyfile.options import some_correct
 from quem.studyfile.schema import complaints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
 
 Row = tuple[Any, ...]
 Form: TypeAlias = "type[Answered | Listed]"  # the record of some rows of a table

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import CodedColumn, column_of
 from quem.io.tables import SourceTable, read_table
 from quem.io.text import nearest, read_text, shown
-from quem.rankings.decisions import read_decisions
-from quem.rankings.entries import assemble
+from quem.rankings.decisions import Decisions, read_decisions
+from quem.rankings.entries import Rankings, assemble
 from quem.rankings.layouts import read_long, read_wide
-from quem.rankings.stored import read_stored, session_of_study
+from quem.rankings.stored import Session, read_stored, session_of_study
 from quem.studyfile.declared import Declared
 
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
-    from quem.rankings.decisions import Decisions
-    from quem.rankings.entries import Rankings
-    from quem.rankings.stored import Session
     from quem.studyfile.models import RankingsSource
     from quem.studyfile.reading import StudyFile
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import column_of
 from quem.io.tables import SourceTable
-from quem.rankings.entries import FIELDS, assemble
+from quem.rankings.entries import FIELDS, Rankings, assemble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quem.rankings.entries import Rankings
     from quem.solutions import Solutions
     from quem.store.audit_log import AuditEvent
     from quem.store.care import Care

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.errors import WarningRules
+from quem.errors import StudyWarning, WarningRules
 from quem.relevance.result import RelevanceFindings, RelevanceResult, alphas
 from quem.scores.inference import Inference
 from quem.studyfile.schema import changed_settings
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
     from quem.relevance.judgments import Judgments
     from quem.relevance.loading import RelevanceStudy
 

@@ -12,7 +12,7 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.rankings.stored import Session, read_submitted, session_of_study
 from quem.relevance.judgments import graded_pairs, judgments_of_session, judgments_of_table
 from quem.store.location import locate_database
-from quem.studyfile.reading import draft_relevance
+from quem.studyfile.reading import RelevanceFile, draft_relevance
 
 if TYPE_CHECKING:
     import os
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from quem.relevance.judgments import Judgments
     from quem.scores.columns import Columns
-    from quem.studyfile.reading import RelevanceFile
     from quem.studyfile.relevance import RelevanceSpec
 
     Pair = tuple[str, str]

@@ -16,13 +16,12 @@ from quem.solutions.files import is_ignored
 from quem.studyfile.document import yaml_of
 from quem.studyfile.fields import id_trouble
 from quem.studyfile.reading import draft_relevance
-from quem.studyfile.subjects import candidates_text
+from quem.studyfile.subjects import PooledQuery, candidates_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from quem.studyfile.subjects import PooledQuery
 
 _LONGEST = 60
 _RESERVED = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE)

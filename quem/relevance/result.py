@@ -11,7 +11,7 @@ import numpy as np
 
 from quem.report.result import BaseResult, Presentation
 from quem.report.rows import Interval, Record, Row, col
-from quem.scores.inference import drawn_queries, percentile_interval
+from quem.scores.inference import Inference, drawn_queries, percentile_interval
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.relevance.judgments import Judgments
     from quem.relevance.loading import RelevanceStudy
-    from quem.scores.inference import Inference
     from quem.studyfile.relevance import RelevanceSettings
 
     Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from quem.errors import Mistake, QuemError, StudyWarning
-from quem.io.columns import column_of
+from quem.io.columns import CodedColumn, column_of
 from quem.io.delimited import read_delimited
 from quem.io.memory import rows_table
 from quem.io.numbers import BLANKS, nearly_numeric, not_finite, numeric_looks, parse_number
@@ -25,11 +25,8 @@ from quem.io.tables import MOST_NAMED, SourceTable, all_columns, repeats
 from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from numpy.typing import NDArray
 
-    from quem.io.columns import CodedColumn
 
 Value = float | str | None
 

@@ -12,7 +12,7 @@ from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.io.tables import MOST_NAMED
 from quem.io.text import nearest, shown
-from quem.lists import measure
+from quem.lists import Definition, measure
 from quem.lists.measure import OWN
 from quem.lists.names import own_definition, split_spelling
 from quem.retrieval.bases import CaseBase, Given, Roles, Task, named_only, read_bases
@@ -22,7 +22,7 @@ from quem.retrieval.similarities import read_similarities
 from quem.retrieval.truth import Truth
 from quem.scores.read import read_judgments, read_run
 from quem.studyfile.measures import OwnMeasure, find_own_measures, load_own_measures
-from quem.studyfile.reading import draft_of_kind
+from quem.studyfile.reading import Draft, draft_of_kind
 from quem.studyfile.retrieval import RetrievalSpec
 from quem.wording import format_count
 
@@ -31,11 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from quem.lists import Definition
     from quem.retrieval.lists import CaseLists
     from quem.scores.columns import Columns
     from quem.studyfile.document import Loc
-    from quem.studyfile.reading import Draft
 
 _FEW = 3
 _TRUTH = "the ground truth"

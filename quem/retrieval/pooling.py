@@ -13,9 +13,9 @@ from urllib.parse import quote
 
 import numpy as np
 
-from quem.errors import QuemError
+from quem.errors import QuemError, StudyWarning
 from quem.io.text import nearest, shown
-from quem.parallel import silent
+from quem.parallel import Progress, silent
 from quem.retrieval.retrievers import make_retrievers
 from quem.retrieval.running import Times, run_retrievers
 from quem.scores.matching import Judgments
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
-    from quem.parallel import Progress
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from quem.errors import WarningRules
+from quem.errors import StudyWarning, WarningRules
 from quem.io.text import shown
 from quem.lists.evaluation import computed
 from quem.lists.names import describe_own
@@ -30,7 +30,7 @@ from quem.retrieval.rows import (
     time_rows,
     truth_row,
 )
-from quem.retrieval.running import fewest_rounds
+from quem.retrieval.running import Time, fewest_rounds
 from quem.scores import present
 from quem.scores.result import Scored, ScoredResult, View, certified
 from quem.scores.scoring import digest_of
@@ -43,12 +43,10 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from quem.errors import StudyWarning
     from quem.lists import Measure
     from quem.report.result import Drawers
     from quem.retrieval.analysis import Evaluation
     from quem.retrieval.mac_fac import MacFac
-    from quem.retrieval.running import Time
 
 _MOST_SHOWN = 6  # measures of a secondary table
 _FEW = 3

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from quem.errors import QuemError, StudyWarning
-from quem.io.custom_functions import BrokenEntry, raised
+from quem.errors import Mistake, QuemError, StudyWarning
+from quem.io.custom_functions import BrokenEntry, Entry, raised
 from quem.io.text import shown
 from quem.retrieval.linear import LinearRetriever, make_linear
 from quem.wording import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from numpy.typing import NDArray
 
-    from quem.errors import Mistake
-    from quem.io.custom_functions import Entry
     from quem.retrieval.bases import Case, Task
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy

@@ -14,21 +14,19 @@ import numpy as np
 from pydantic import BaseModel
 
 from quem.errors import Mistake, QuemError
-from quem.io.delimited import read_delimited
+from quem.io.delimited import Delimited, read_delimited
 from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json
 from quem.retrieval.lists import rows_of
 from quem.retrieval.truth import Truth
-from quem.scores.columns import columns_of
+from quem.scores.columns import Columns, columns_of
 from quem.scores.read import CASE, read_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from quem.io.delimited import Delimited
     from quem.retrieval.bases import CaseBase, Task
-    from quem.scores.columns import Columns
 
 FILE = "similarities.csv"
 _RECORD = "similarities.json"  # inputs of the file

@@ -6,13 +6,12 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from quem.lists import DEFINITIONS, measure, properties, score
+from quem.lists import DEFINITIONS, Definition, Measure, Parameter, measure, properties, score
 from quem.lists.registry import is_own
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from quem.lists import Definition, Measure, Parameter
 
 _WIDTH = 100
 _LONGEST_LABEL = 24

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from quem.errors import WarningRules
+from quem.errors import StudyWarning, WarningRules
 from quem.report.files import Section, TextTable
-from quem.report.result import BaseResult, Presentation
+from quem.report.result import BaseResult, Content, Drawers, Presentation
 from quem.report.rows import Entry, Row, RowDocument, RowTable
 from quem.scores import present
 from quem.scores.rows import (
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from pydantic import BaseModel
 
-    from quem.errors import StudyWarning
-    from quem.report.result import Content, Drawers
     from quem.scores.certificate import Certificate
     from quem.scores.table import ScoreTable
 

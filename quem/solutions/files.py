@@ -8,20 +8,17 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from pathlib import PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import read_text
-from quem.solutions.model import SolutionFile
+from quem.solutions.model import Kind, SolutionFile
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
-    from pathlib import Path, PurePath
 
     from PIL import Image
-
-    from quem.solutions.model import Kind
 
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")

@@ -23,7 +23,6 @@ from quem.solutions.sheets import find_sheets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quem.solutions.model import SolutionFile
     from quem.studyfile.document import Loc
     from quem.studyfile.models import Judging
     from quem.studyfile.reading import StudyFile

@@ -8,18 +8,16 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypedDict, get_args
 from urllib.parse import unquote
 
-from quem.errors import QuemError
+from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, read_text, shown
 from quem.solutions.files import inspect, kind_of
-from quem.solutions.model import Sheet, SolutionFile
+from quem.solutions.model import Kind, Sheet, SolutionFile
 from quem.studyfile.letter import find_letter
 from quem.studyfile.models import LanguageCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.errors import Mistake
-    from quem.solutions.model import Kind
     from quem.studyfile.document import Loc
     from quem.studyfile.reading import StudyFile
 

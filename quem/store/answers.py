@@ -9,16 +9,14 @@ from sqlalchemy import select
 
 from quem.io.text import no_formula
 from quem.store.events import record
-from quem.store.exporting import written
-from quem.store.models import EventRow
+from quem.store.exporting import SubmittedRanking, written
+from quem.store.models import EventRow, PersonRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sqlalchemy.orm import Session
 
-    from quem.store.exporting import SubmittedRanking
-    from quem.store.models import PersonRow
 
 GUESSES = ("person", "system", "unsure")
 _GUESSED, _SKIPPED = "maker-guessed", "makers-skipped"

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args
 from pydantic import AwareDatetime, Base64Bytes, ConfigDict, Field, create_model
 from pydantic import ValidationError as Invalid
 from pydantic_core import from_json
-from sqlalchemy import UniqueConstraint, insert, select
+from sqlalchemy import ColumnElement, UniqueConstraint, insert, select
 from sqlalchemy import inspect as mapper_of
 from sqlalchemy.exc import IntegrityError
 
@@ -44,7 +44,6 @@ from quem.studyfile.schema import complaints
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import ColumnElement
     from sqlalchemy.orm import Session
 
     from quem.store.uploads import UploadFolder

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import shown
-from quem.store.database import UnavailableError, clear_refusals, open_store, version_of
+from quem.store.database import Store, UnavailableError, clear_refusals, open_store, version_of
 from quem.store.events import record
 from quem.store.models import Base, EventRow, RevisionRow, StudyRow, now
 from quem.store.outbox import doubt_unsent
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.store.database import Store
     from quem.store.location import DatabaseLocation
     from quem.store.uploads import UploadFolder
 

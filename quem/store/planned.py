@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from quem.store.events import note_once
-from quem.store.models import EventRow
+from quem.store.models import EventRow, TaskRow
 from quem.studyfile.blocks import block_sizes, deal_blocks, digest_of_solutions, order_of_draw
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from quem.solutions import Solutions
-    from quem.store.models import TaskRow
     from quem.studyfile.blocks import PairCounts
     from quem.studyfile.relevance import JudgedSpec
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from quem.store import clock
-from quem.store.models import now
+from quem.store.models import PersonRow, TaskRow, now
 from quem.store.work import (
     Change,
     ClosedError,
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from quem.store.clock import Running
-    from quem.store.models import PersonRow, TaskRow
 
 
 def open_task(c: Session, person: PersonRow, public_id: str) -> TaskRow:

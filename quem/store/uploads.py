@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from quem.store.backup import sync_folder
-from quem.store.models import TaskRow, UploadRow
+from quem.store.models import PersonRow, TaskRow, UploadRow
 from quem.store.solving import open_task
 from quem.store.work import SubmittedError, require_running
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from quem.store.models import PersonRow
 
 MOST_OF_SUBJECT = 200_000_000
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, insert, inspect, or_, select, update
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import Session, joinedload
 
 from quem.store import clock
 from quem.store.digests import receipt_code
-from quem.store.models import PersonRow, RevisionRow, StudyRow, TaskRow, UploadRow, now
+from quem.store.models import Kind, Life, PersonRow, RevisionRow, StudyRow, TaskRow, UploadRow, now
 from quem.store.people import SIGNED_IN, session_values
 from quem.store.state import AnswerState, State
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping
 
-    from sqlalchemy.orm import Session
-
-    from quem.store.models import Kind, Life
 
 _ENDS = ("submit", "skip", "timeout")
 _SUBMITS = ("submit", "timeout")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, read_text
 from quem.studyfile.declared import Declared, declared
-from quem.studyfile.document import Document, parse_document
+from quem.studyfile.document import Document, Loc, parse_document
 from quem.studyfile.fields import StudyPart
 from quem.studyfile.models import ExperienceSpec, RankingsSource
 from quem.studyfile.relevance import JudgedSpec, RelevanceSpec
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from quem.studyfile.document import Loc
 
 KINDS = ("experience", "options", "retrieval", "dialogue", "relevance")
 _DEFAULT = "experience"

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quem.errors import QuemError
-from quem.io.rows import csv_text, read_rows
+from quem.errors import Mistake, QuemError
+from quem.io.rows import Rows, csv_text, read_rows
 from quem.io.text import nearest, no_formula, shown, without_apostrophe
 from quem.studyfile.declared import entries_of
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from quem.errors import Mistake
-    from quem.io.rows import Rows
     from quem.studyfile.document import Document
 
 _OWN = ("id", "name", "experience", "state")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, ParamSpec
 
@@ -68,6 +69,23 @@ class QuemError(Exception):
     def __reduce__(self) -> tuple[type[QuemError], tuple[tuple[Mistake, ...]]]:
         """Support pickling between processes."""
         return type(self), (self.mistakes,)
+
+
+def refuse(mistakes: Iterable[Mistake | str]) -> None:
+    """Raise an error with all that is wrong, each thing once; do nothing if nothing is."""
+    if found := tuple(dict.fromkeys(mistakes)):
+        raise QuemError(found)
+
+
+@contextmanager
+def collecting(
+    mistakes: list[Mistake], place: Callable[[str], Mistake] | None = None
+) -> Iterator[None]:
+    """Collect the errors of a block, at a place if one is given, so that others can be found."""
+    try:
+        yield
+    except QuemError as error:
+        mistakes += [place(one.message) for one in error.mistakes] if place else error.mistakes
 
 
 class FileError(QuemError):

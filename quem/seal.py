@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from quem import __version__
-from quem.errors import FileError, QuemError
+from quem.errors import FileError, QuemError, refuse
 from quem.store.location import locate_database
 
 if TYPE_CHECKING:
@@ -159,8 +159,7 @@ def _contents(draft: StudyFile) -> dict[str, dict[str, Any]]:
 
     spec = draft.checked()
     found, mistakes, _ = find_solutions(draft, complete=False)
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     plain = spec.model_dump(mode="json", by_alias=True)
     texts = (("briefing", found.briefing), ("consent", found.consent))
     try:

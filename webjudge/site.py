@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from quem.blinding.workers import held
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, QuemError, StudyWarning, refuse
 from quem.solutions import Solution, Solutions, check_solutions
 from quem.solutions.checking import find_warnings
 from quem.solutions.model import Signature, signature
@@ -305,8 +305,7 @@ def _read(
     solutions, mistakes, warnings = check_solutions(
         draft, complete=not draft.spec.awaits_subjects, sandboxed=sandboxed, tell=tell
     )
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return draft.spec, solutions, tuple(warnings)
 
 

@@ -75,7 +75,7 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool, details
 
     Returns the number of open decisions.
     """
-    from quem.errors import QuemError
+    from quem.errors import refuse
     from quem.solutions import check_solutions
     from quem.solutions.checking import GIVES_AWAY, unasked
     from quem.solutions.model import PARSED
@@ -90,8 +90,7 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool, details
     )
     mistakes = [*([] if waits else mistakes), *more_mistakes]
     warnings += more_warnings
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     warnings += _effects(draft, solutions, database)
     contents = _contents(draft, loaded, solutions) + _decided(draft)
     contents += ["subjects to come from the solving session"] if is_early else []

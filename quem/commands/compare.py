@@ -157,14 +157,14 @@ def _compare_scores(
     """Compare studies query by query."""
     from quem import comparing, kinds
     from quem.commands.analyze import show_progress
-    from quem.errors import Mistake, QuemError
+    from quem.errors import Mistake, collecting, refuse
     from quem.studyfile.reading import kind_of
 
     running = {name: settings.get(name) for name in ("jobs", "cluster")}
     studies = []
     mistakes: list[Mistake] = []
     for path in paths:
-        try:
+        with collecting(mistakes):
             kind = kind_of(path)
             if kinds.KINDS[kind].quick is None:
                 message = (
@@ -177,10 +177,7 @@ def _compare_scores(
             refuse_foreign(kind, running, kinds.KINDS[kind].running)
             own = {name: value for name, value in sources.items() if value}
             studies.append(kinds.load_study(path, code=code, **own))
-        except QuemError as error:
-            mistakes += error.mistakes
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     known = {"systems", "measures", *running}
     known |= {name for study in studies for name in type(study.spec.analysis).model_fields}
     refuse_foreign(studies[0].spec.kind, settings, known)
@@ -199,16 +196,13 @@ def _refuse_bare_names(paths: list[Path]) -> None:
 
 def _load(paths: list[Path], *, database: str | None, reveal: bool) -> list[Study]:
     """Load all studies, and collect the errors of all."""
-    from quem.errors import QuemError
+    from quem.errors import collecting, refuse
     from quem.rankings.loading import load_study
 
     studies: list[Study] = []
     mistakes: list[Mistake] = []
     for path in paths:
-        try:
+        with collecting(mistakes):
             studies.append(load_study(path, database=database, reveal=reveal))
-        except QuemError as error:
-            mistakes += error.mistakes
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     return studies

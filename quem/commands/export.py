@@ -209,12 +209,11 @@ def _preferences(
 
 
 def _solutions(draft: StudyFile) -> Solutions:
-    from quem.errors import QuemError
+    from quem.errors import refuse
     from quem.solutions import find_solutions
 
     solutions, mistakes, _ = find_solutions(draft, complete=False)
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return solutions
 
 

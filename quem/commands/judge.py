@@ -105,7 +105,7 @@ def _refuse_unknown(
 
 def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:
     """Refuse to run programs named in a study file."""
-    from quem.errors import Mistake, QuemError
+    from quem.errors import Mistake, refuse
 
     mistakes = [
         Mistake(
@@ -116,13 +116,12 @@ def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:
         for machine in chosen
         if machine.command
     ]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
 
 def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ...]) -> None:
     """Refuse to send to hosts that the command line does not allow."""
-    from quem.errors import Mistake, QuemError
+    from quem.errors import Mistake, refuse
 
     shared = judged.spec.machine.shared_with if judged.spec.machine else ()
     mistakes = []
@@ -133,8 +132,7 @@ def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ..
         if host not in send_to:
             message = f"solutions would be sent to {host}; allow it by --send-to {host}"
             mistakes.append(Mistake(judged.name, message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
 
 def _show(planned: list[Planned]) -> None:

@@ -68,7 +68,7 @@ def make(
 
     from quem import kinds
     from quem.commands.options import print_warnings
-    from quem.errors import FileError, QuemError
+    from quem.errors import FileError, QuemError, refuse
     from quem.panels.making import make_panel
     from quem.panels.package import read_panel
     from quem.rankings import Decisions
@@ -96,8 +96,7 @@ def make(
     solutions, mistakes, warnings = check_solutions(
         draft, complete=True, sandboxed=not unsandboxed, tell=conversion_progress
     )
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     tasks = pd.MultiIndex.from_product([given.judges, given.problems], names=["judge", "problem"])
     table = given.ranks.reshape(len(tasks), -1)
     content, left_out = make_panel(

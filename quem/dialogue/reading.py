@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, StudyWarning, collecting
 from quem.io.delimited import read_delimited
 from quem.io.numbers import nearly_numeric, not_finite, numeric_looks, parse_number
 from quem.io.tables import SourceTable, all_columns, stack
@@ -85,7 +85,7 @@ def _read_rows(
     """Read all files, one after the other."""
     tables: list[SourceTable[str]] = []
     for path, name in files:
-        try:
+        with collecting(mistakes):
             table = read_delimited(path, name, what=what, header_rows=lambda _: int(source.header))
             message = ""
             if source.columns and len(source.columns) != len(table.columns):
@@ -96,8 +96,6 @@ def _read_rows(
                     message = f"has other columns than {tables[0].name}"
             if message:
                 mistakes.append(Mistake(name, table.header_lines[0], message=message))
-        except QuemError as error:
-            mistakes += error.mistakes
     return None if mistakes else stack(tables)
 
 

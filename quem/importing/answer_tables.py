@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, refuse
 from quem.importing.collected import (
     Answer,
     Collected,
@@ -141,8 +141,7 @@ def _roles(
             mistakes.append(Mistake(str(path), message=message))
         elif fits:
             roles[role] = fits[0]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return roles, ignored
 
 

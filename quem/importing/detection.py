@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, refuse
 from quem.importing.answer_tables import is_table, read_answers, read_table
 from quem.importing.collected import Collected, Names, few
 from quem.importing.harness import find_harness, read_harness
@@ -38,8 +38,7 @@ def collect(
     chosen = Names(names or {})
     sources = [(path, _source(path, layout, columns, epoch, chosen)) for path in paths]
     whole = joined(sources)
-    if whole.mistakes:
-        raise QuemError(few(whole.mistakes))
+    refuse(few(whole.mistakes))
     if chosen.unused:
         known = ", ".join([*whole.solvers, *whole.problems][:_MOST_NAMED])
         raise QuemError(
@@ -84,8 +83,7 @@ def files_in(root: Path) -> list[Path]:
             if path.is_symlink() and not _stays(path, root):
                 message = "is a link out of the folder; put the file itself here"
                 mistakes.append(Mistake(str(path), message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return files
 
 

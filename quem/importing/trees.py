@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, collecting
 from quem.importing.answer_tables import is_table, read_table, statements_of
 from quem.importing.collected import Answer, Collected, Missing, Names, SourceProblem
 from quem.io.text import read_text
@@ -159,10 +159,8 @@ def _add_solution(collected: Collected, problem: str, solver: str, path: Path) -
             _add_statement(collected, problem, file)
             continue
         files.append((file, inner or file.name))
-        try:
+        with collecting(collected.mistakes):
             inspect(file, str(file), inner or file.name)
-        except QuemError as error:
-            collected.mistakes += error.mistakes
     place = str(path)
     if len(files) > _MOST_FILES:
         message = f"holds {len(files)} files; a judge can look at {_MOST_FILES} at most"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, refuse
 from quem.importing.collected import Answer, Collected, few
 from quem.resources import resource
 from quem.solutions.files import is_ignored
@@ -75,8 +75,7 @@ def draft_of(sources: Sequence[Path], collected: Collected) -> Draft:
             mistakes.append(Mistake(answer.place, message=message))
         if "\0" in answer.text:
             mistakes.append(Mistake(answer.place, message="holds binary data; leave it out"))
-    if mistakes:
-        raise QuemError(few(mistakes))
+    refuse(few(mistakes))
     problems = ids_of(collected.problems, "problem")
     return Draft(tuple(sources), collected, problems, ids_of(collected.solvers, "solver"))
 

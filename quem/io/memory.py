@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.columns import CodedColumn, column_of, distinct_key
 from quem.io.delimited import Delimited
 from quem.io.parquet import arrow_columns
@@ -103,8 +103,7 @@ def rows_table(
             cells[key] = [value if type(value) is str else id_text(value) for value in column]
         except QuemError as error:
             mistakes += [Mistake(name, key=key, message=m.message) for m in error.mistakes]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
     def where(row: int, key: str) -> Mistake:
         of_row = place({own: cells[own][row] for own in ids if own in cells})

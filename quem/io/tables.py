@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic
 import numpy as np
 import pandas as pd
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, StudyWarning, refuse
 from quem.io.columns import Cell_co, CodedColumn, column_of
 from quem.io.delimited import Delimited, read_delimited
 from quem.io.numbers import finite_number, not_finite
@@ -216,8 +216,7 @@ def read_table(
             wrong = np.array([key in entry for entry in records.entries])
         if wrong.any():
             mistakes.append(replace(place(int(np.argmax(wrong)), key), message=message))
-    if mistakes:
-        raise QuemError(mistakes[:MOST_NAMED])
+    refuse(mistakes[:MOST_NAMED])
     return SourceTable(name, columns, place, _unread(name, unread, meaning))
 
 
@@ -273,8 +272,7 @@ def named_columns(
             f"header must name {spelled}{hint}{otherwise}"
         )
         mistakes.append(Mistake(table.name, line, key=missing[0], message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     warnings = _unread(table.name, unknown, meaning)
     columns = {field: table.columns[index] for field, index in at.items()}
     titles = {field: header[index] for field, index in at.items()}
@@ -299,8 +297,7 @@ def all_columns(
             mistakes.append(Mistake(table.name, table.header_lines[0], index + 1, message=message))
         elif cell or (unnamed and any(column.values)):
             at[cell or f"column {index + 1}"] = index
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     columns = {name: table.columns[index] for name, index in at.items()}
     return SourceTable(table.name, columns, _places(table, at, {})).without_blank_rows()
 

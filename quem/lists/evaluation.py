@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, collecting, refuse
 from quem.lists.lists import Lists, Ties, check_ties
 from quem.lists.names import Chosen, measure
 from quem.lists.names import measures as find_measures
@@ -245,14 +245,11 @@ def _parts(
     sizes = np.fromiter(map(len, runs), np.intp, len(runs))
     mistakes: list[Mistake] = []
     for part in Ragged(sizes).parts():
-        try:
+        with collecting(mistakes):
             lists = Lists.of(runs[part], truths[part], queries[part], ties, has_scores[part])
             if not mistakes:
                 yield part, lists
-        except QuemError as error:
-            mistakes += error.mistakes
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
 
 def _read(
@@ -273,6 +270,5 @@ def _read(
         else:
             read.append(items)
             scored.append(has_scores)
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return read, scored

@@ -13,7 +13,7 @@ from threading import Event, Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.machines.answers import InvalidAnswerError, Refusal, Transcripts, read_answer
 from quem.machines.calling import CallError, Pace, Reply, judge_of
 from quem.machines.material import ImagesError, sheet_pieces, solution_pieces
@@ -122,8 +122,7 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
     solutions, mistakes, _ = check_solutions(draft, complete=True, sandboxed=sandboxed)
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     if not draft.spec.machines:
         message = (
             "declares no machine judge; add one, such as {id: M1, command: [python, judge.py]}"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, QuemError, StudyWarning, refuse
 from quem.lists import Measure, measure
 from quem.lists.names import Chosen, named, split_spelling
 from quem.options.assembling import assemble
@@ -113,8 +113,7 @@ def _measures(
         if one not in measures.values():
             names = (name, one.name, spelling)
             measures[next(free for free in names if free not in measures)] = one
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     return measures
 
 

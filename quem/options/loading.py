@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, QuemError, StudyWarning, collecting, refuse
 from quem.lists.names import own_definition
 from quem.options.assembling import assemble
 from quem.options.reading import Answered, AnswerKey, Form, Listed, answer_key, read, table_of
@@ -73,14 +73,11 @@ def load_options(path: str | os.PathLike[str], *, code: bool = True) -> OptionsS
             mistakes.append(missing)
             continue
         files.append(draft.beside(name)[0])
-        try:
+        with collecting(mistakes):
             tables.append((read(*draft.beside(name), form), system))
-        except QuemError as error:
-            mistakes += error.mistakes
     named, folder = spec.analysis.measures, draft.path.parent
     mistakes += find_own_measures(named, folder, mistake, code=code)
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     if isinstance(spec.questions, str):
         key = answer_key(tables.pop(0)[0])
     else:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, ValidationError
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, QuemError, StudyWarning, refuse
 from quem.io.columns import column_of
 from quem.io.memory import id_text, plain, whole_table
 from quem.io.records import is_json, read_records
@@ -154,8 +154,7 @@ def read(given: object, name: str, form: Form) -> SourceTable[Any]:
             mistakes += [_at(place, dotted(loc), message) for loc, message, _ in wrong]
         else:
             rows += [(place, (*row, number)) for row in of_record.rows()]
-    if mistakes:
-        raise QuemError(mistakes[:MOST_NAMED])
+    refuse(mistakes[:MOST_NAMED])
     return table_of(rows, name, (*form.fields, RECORD))
 
 
@@ -210,7 +209,6 @@ def answer_key(table: SourceTable[Any]) -> AnswerKey:
             f"{line}; keep one"
         )
         mistakes.append(table.mistake(row, "question", message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     correct = rows.groupby("question", sort=False)["correct"].agg(tuple)
     return AnswerKey(tuple(correct.index), tuple(correct), table.warnings)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, refuse
 from quem.studyfile.blocks import lot
 from quem.studyfile.document import yaml_of
 from quem.studyfile.fields import id_trouble
@@ -128,8 +128,7 @@ def _solutions(
                 message = f"has no solution of any problem of the panel ({names}), named by its id"
             mistakes.append(Mistake(str(source), message=message))
         found |= {(problem, system): own.get(problem) for problem in panel.problems}
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return found
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, QuemError, StudyWarning, refuse
 from quem.io.columns import CodedColumn, column_of
 from quem.io.tables import SourceTable, read_table
 from quem.io.text import nearest, read_text, shown
@@ -104,8 +104,7 @@ def read_preflib(
                 "is not an order such as '1: 2,3,{1,4}'; headers start with # since PrefLib 2022"
             )
             mistakes.append(Mistake(name, number, message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     if message := _miscounted(orders, judges):
         raise QuemError(Mistake(name, message=message))
     return _table(name, problem, orders, judges), sum(times for _, times, _ in orders)

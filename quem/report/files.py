@@ -16,7 +16,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from quem import __version__
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.resources import resource
 
 if TYPE_CHECKING:
@@ -247,8 +247,7 @@ def _refuse_taken(folder: Path, names: Iterable[str], keep: Iterable[Path]) -> N
         elif (folder / name).is_dir():
             message = "is a folder, where a file of that name is to be written; move it away"
             mistakes.append(Mistake(str(folder / name), message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
 
 def _is_one_of(path: Path, others: Iterable[Path]) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, QuemError, StudyWarning, collecting, refuse
 from quem.io.columns import CodedColumn, column_of
 from quem.io.delimited import read_delimited
 from quem.io.memory import rows_table
@@ -146,12 +146,9 @@ def read_bases(given: Iterable[Given], roles: Roles) -> tuple[list[CaseBase], li
     warnings: list[StudyWarning] = []
     raw: list[tuple[tuple[str, ...], SourceTable[object]]] = []
     for one in given:
-        try:
+        with collecting(mistakes):
             raw.append(_read_base(one))
-        except QuemError as error:
-            mistakes += error.mistakes
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     tables = [table for _, table in raw]
     names = dict.fromkeys(name for table in tables for name in table.columns)
     numeric = {
@@ -159,8 +156,7 @@ def read_bases(given: Iterable[Given], roles: Roles) -> tuple[list[CaseBase], li
         for name in names
         if name not in roles.ignore
     }
-    if mistakes:
-        raise QuemError(mistakes[:MOST_NAMED])
+    refuse(mistakes[:MOST_NAMED])
     bases = [
         CaseBase(
             table.name,
@@ -200,8 +196,7 @@ def _read_base(given: Given) -> tuple[tuple[str, ...], SourceTable[object]]:
             where = f"line {line} has it too" if line else "give each its own"
             message = f"duplicate id {shown(str(ids.cell(row)))}; {where}"
             mistakes.append(table.mistake(row, own, message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     others = {name: column for name, column in table.columns.items() if name != own}
     return tuple(map(str, ids.cells())), replace(table, columns=others)
 

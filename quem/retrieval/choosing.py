@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.text import shown
 from quem.lists import Measure, measure
 from quem.lists.registry import is_own
@@ -53,8 +53,7 @@ def measures_of(study: RetrievalStudy, settings: RetrievalSettings) -> tuple[Mea
         except QuemError as error:
             messages = [mistake.message for mistake in error.mistakes]
         mistakes += [_wrong(study, settings, ("measures", at), one) for one in messages]
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     return tuple(chosen.values())
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.text import nearest, shown
 from quem.retrieval.bases import Task, is_number
 from quem.studyfile.retrieval import Attribute, Linear
@@ -130,8 +130,7 @@ def make_linear(study: RetrievalStudy, at: int, spec: Linear) -> LinearRetriever
             mistakes.append(study.mistake((*loc, "name"), wrong))
         elif attribute.type == "numeric" and (wrong := _no_number(attribute.name, task)):
             mistakes.append(study.mistake(loc, wrong))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     compared = tuple(_local(one, task) for one in chosen if one.weight)
     return LinearRetriever(task, compared, spec.missing)
 

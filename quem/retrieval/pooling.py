@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from quem.errors import QuemError, StudyWarning
+from quem.errors import QuemError, StudyWarning, refuse
 from quem.io.text import nearest, shown
 from quem.parallel import Progress, silent
 from quem.retrieval.retrievers import make_retrievers
@@ -190,8 +190,7 @@ def with_texts(
         )
         if few
     ]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return made
 
 

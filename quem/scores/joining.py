@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, refuse
 from quem.io.text import nearest, shown
 from quem.scores.table import Origin, ScoreTable
 from quem.wording import format_count, join_words, plural
@@ -50,8 +50,7 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
                 names.append(name)
             elif not np.array_equal(values[key], scores, equal_nan=True):
                 mistakes.append(_twice(table, *key))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return replace(
         first,
         origin=replace(first.origin, truth=first.truth),
@@ -166,8 +165,7 @@ def chosen(table: ScoreTable, systems: Sequence[str], measures: Sequence[str]) -
             layers.append(table.column(name))
         except QuemError as error:
             mistakes += [replace(one, key="measures") for one in error.mistakes]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     rows = [
         at
         for at, (system, label) in enumerate(zip(table.systems, table.labels, strict=True))

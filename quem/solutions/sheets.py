@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypedDict, get_args
 from urllib.parse import unquote
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, collecting
 from quem.io.text import nearest, read_text, shown
 from quem.solutions.files import inspect, kind_of
 from quem.solutions.model import Kind, Sheet, SolutionFile
@@ -157,7 +157,5 @@ def _images(text: SolutionFile, mistakes: list[Mistake]) -> Iterator[SolutionFil
             continue
         if not path.resolve().is_relative_to(folder.resolve()):
             continue
-        try:
+        with collecting(mistakes):
             yield inspect(path, str(Path(text.name).parent / name), name)
-        except QuemError as error:
-            mistakes += error.mistakes

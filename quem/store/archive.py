@@ -22,7 +22,7 @@ from sqlalchemy import inspect as mapper_of
 from sqlalchemy.exc import IntegrityError
 
 from quem import __version__
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, refuse
 from quem.io.text import shown
 from quem.store.database import OLDER
 from quem.store.models import (
@@ -145,8 +145,7 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
             break
     if not mistakes:
         mistakes = [Mistake(name, number, message=one) for one in reader.lacks(expected)]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return reader.rows
 
 

@@ -17,7 +17,7 @@ from typing import (
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainSerializer, Tag
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.custom_functions import BrokenEntry, find_entry, load_entry
 from quem.io.text import shown
 from quem.studyfile.fields import (
@@ -177,8 +177,7 @@ def load_own_measures(
             mistakes.append(mistake((*loc, "python"), str(error)))
         except QuemError as error:
             mistakes += [mistake((*loc, "python"), wrong.message) for wrong in error.mistakes]
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     return OwnMeasures(made, tuple(files))
 
 

@@ -11,16 +11,17 @@ from quem.commands.options import (
     conversion_progress,
     data_option,
     database_option,
+    print_warnings,
     refuse_foreign,
     study_argument,
     unsandboxed_option,
 )
+from quem.errors import Mistake, QuemError, StudyWarning, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from quem.errors import Mistake, StudyWarning
     from quem.kinds import AnyStudy
     from quem.solutions import Solutions
     from quem.solutions.checking import Unasked
@@ -75,7 +76,6 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool, details
 
     Returns the number of open decisions.
     """
-    from quem.errors import refuse
     from quem.solutions import check_solutions
     from quem.solutions.checking import GIVES_AWAY, unasked
     from quem.solutions.model import PARSED
@@ -127,8 +127,6 @@ def _print_unasked(found: Unasked, *, details: bool) -> None:
 
 
 def _print(study: Path, warnings: list[StudyWarning], contents: list[str], decide: int = 0) -> None:
-    from quem.commands.options import print_warnings
-
     count = len(warnings)
     counted = f"{count} warning{'' if count == 1 else 's'}" if count else "no warnings"
     counted += f", {decide} to decide" if decide else ""
@@ -142,7 +140,6 @@ def _analyzed(
 ) -> tuple[AnyStudy | None, list[StudyWarning], list[Mistake]]:
     """Read the study with its rankings, and collect warnings and errors of the analysis."""
     from quem import kinds
-    from quem.errors import QuemError
 
     try:
         loaded = kinds.load_study(path, database=database)

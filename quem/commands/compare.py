@@ -23,15 +23,16 @@ from quem.commands.options import (
     refuse_foreign,
     refuse_out_with_json,
     reveal_option,
+    show_result,
     study_in,
 )
+from quem.errors import Mistake, QuemError, collecting, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pydantic import BaseModel
 
-    from quem.errors import Mistake
     from quem.rankings.loading import Study
 
 
@@ -92,7 +93,6 @@ def compare(
     paths = [study_in(Path(study)) for study in studies]
     if systems:
         _refuse_bare_names(paths)
-    from quem.commands.options import show_result
 
     kind = _kind(paths)
     sources = {"database": database, "reveal": reveal, "pseudonyms": pseudonyms, "data": data}
@@ -118,7 +118,6 @@ _FOREIGN = (*_OF_SCORES, "jobs", "cluster")
 
 def _kind(paths: list[Path]) -> str:
     """The first kind that a study states; errors are found at loading."""
-    from quem.errors import QuemError
     from quem.studyfile.reading import kind_of
 
     for path in paths:
@@ -157,7 +156,6 @@ def _compare_scores(
     """Compare studies query by query."""
     from quem import comparing, kinds
     from quem.commands.analyze import show_progress
-    from quem.errors import Mistake, collecting, refuse
     from quem.studyfile.reading import kind_of
 
     running = {name: settings.get(name) for name in ("jobs", "cluster")}
@@ -196,7 +194,6 @@ def _refuse_bare_names(paths: list[Path]) -> None:
 
 def _load(paths: list[Path], *, database: str | None, reveal: bool) -> list[Study]:
     """Load all studies, and collect the errors of all."""
-    from quem.errors import collecting, refuse
     from quem.rankings.loading import load_study
 
     studies: list[Study] = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quem.commands.options import database_option, study_argument
+from quem.errors import Mistake, QuemError, refuse
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -96,7 +97,6 @@ def export(
     --archive writes the whole store with its activity log, of which `quem import` makes a store
     again. With --pseudonyms the study file that goes with it is written beside it.
     """
-    from quem.errors import QuemError
     from quem.report.files import write_files
     from quem.store.database import held_store
     from quem.store.exporting import submitted_rankings
@@ -162,7 +162,6 @@ def _shared(study: Path, database: str | None, archive: str, path: Path) -> dict
 
 def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
     """Refuse a study with hidden rankings, or log the reveal."""
-    from quem.errors import Mistake, QuemError
     from quem.store import studies
 
     study_id = draft.spec.id if draft.spec else ""
@@ -209,7 +208,6 @@ def _preferences(
 
 
 def _solutions(draft: StudyFile) -> Solutions:
-    from quem.errors import refuse
     from quem.solutions import find_solutions
 
     solutions, mistakes, _ = find_solutions(draft, complete=False)
@@ -227,7 +225,6 @@ def _scored_logs(
 ) -> dict[str, bytes]:
     """Copies of the logs with scores, and with years if the analysis states them."""
     from quem import kinds
-    from quem.errors import QuemError
     from quem.exporting.inspect_logs import scored_logs, years_metrics
 
     metrics: dict[str, Any] = {}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from quem.commands.options import database_option, study_argument, unsandboxed_option
+from quem.errors import Mistake, QuemError, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +95,6 @@ def _refuse_unknown(
     judged: Judged, option: str, named: tuple[str, ...], known: Iterable[str]
 ) -> None:
     """Refuse unknown machine judges and problems."""
-    from quem.errors import Mistake, QuemError
     from quem.io.text import nearest
 
     known = list(known)
@@ -105,8 +105,6 @@ def _refuse_unknown(
 
 def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:
     """Refuse to run programs named in a study file."""
-    from quem.errors import Mistake, refuse
-
     mistakes = [
         Mistake(
             judged.name,
@@ -121,8 +119,6 @@ def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:
 
 def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ...]) -> None:
     """Refuse to send to hosts that the command line does not allow."""
-    from quem.errors import Mistake, refuse
-
     shared = judged.spec.machine.shared_with if judged.spec.machine else ()
     mistakes = []
     for host in dict.fromkeys(one.machine.host for one in planned if not one.machine.is_here):
@@ -207,7 +203,6 @@ def _run(planned: Planned, limits: Limits) -> Run | None:
 
 
 def _refuse_replay(limits: Limits) -> None:
-    from quem.errors import QuemError
     from quem.wording import format_count
 
     names = "".join(f"\n  {key}" for key in limits.missing)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from quem.commands.options import check_url, database_option, mistaken_options, study_argument
+from quem.errors import FileError, Mistake, QuemError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from sqlalchemy.orm import Session
 
-    from quem.errors import Mistake
     from quem.mail.server import MailSettings
     from quem.store.links import RoleName
     from quem.store.models import Role
@@ -116,7 +116,6 @@ def links(
         raise click.UsageError("--dry-run and --again belong to --mail")
     if again and reissue:
         raise click.UsageError("--again is for all; leave it or --reissue out")
-    from quem.errors import FileError
     from quem.studyfile.reading import read_study
 
     spec = read_study(study)
@@ -222,7 +221,6 @@ def _invite(
     dry_run: bool,
 ) -> None:
     """Send invitations, or preview them."""
-    from quem.errors import QuemError
     from quem.mail.server import mail_settings
     from quem.store.database import clear_refusals
     from quem.store.location import locate_database
@@ -250,7 +248,6 @@ def _invite(
 
 def _invited(site: Site, role: Role, named: Collection[str], *, again: bool) -> list[Standing]:
     """The people to invite: those not invited yet, all again, or those named."""
-    from quem.errors import QuemError
     from quem.store.people import person_named
     from quem.store.studies import status_of
     from quem.studyfile.addresses import PEOPLE, addresses_of
@@ -308,7 +305,6 @@ def _send(
     site: Site, role: Role, people: Sequence[Standing], base: str, settings: MailSettings
 ) -> None:
     """Queue invitations and send all that are due; a failed one fails the command."""
-    from quem.errors import QuemError
     from quem.store.outbox import UNKNOWN, letters_of, queue_letter
     from quem.store.people import people_of
     from webjudge.mailing import ROLES, Sender
@@ -412,8 +408,6 @@ class LinkFile:
 
     def write(self, rows: Iterable[Row]) -> None:
         """Create the file; the first row is the header."""
-        from quem.errors import FileError
-
         try:
             # Never an existing file, nor the target of a symbolic link.
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

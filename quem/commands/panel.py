@@ -10,10 +10,12 @@ import click
 from quem.commands.options import (
     conversion_progress,
     database_option,
+    print_warnings,
     say_next,
     study_argument,
     unsandboxed_option,
 )
+from quem.errors import FileError, QuemError, refuse
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -67,8 +69,6 @@ def make(
     import pandas as pd
 
     from quem import kinds
-    from quem.commands.options import print_warnings
-    from quem.errors import FileError, QuemError, refuse
     from quem.panels.making import make_panel
     from quem.panels.package import read_panel
     from quem.rankings import Decisions
@@ -206,7 +206,6 @@ def verify(panel_file: Path, digest: str) -> None:
 
     Recomputes the digest of every file, and names each that differs (exit code 1).
     """
-    from quem.errors import FileError
     from quem.panels.package import read_panel
 
     found = read_panel(panel_file)

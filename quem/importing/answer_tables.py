@@ -15,7 +15,8 @@ from quem.importing.collected import (
     SourceProblem,
     refuse_large,
 )
-from quem.io.parquet import is_parquet
+from quem.io.delimited import Delimited, read_delimited
+from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json, read_records
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.importing.collected import Names
-    from quem.io.delimited import Delimited
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "problem": ("problem", "problem_id", "task_id", "prompt_id", "question_id", "item", "id"),
@@ -104,10 +104,7 @@ def read_table(path: Path, columns: Sequence[tuple[str, str]] = ()) -> AnswerTab
 
 def _delimited(path: Path, name: str) -> Delimited:
     if is_parquet(path):
-        from quem.io.parquet import read_parquet
-
         return read_parquet(path, name, what="answers")
-    from quem.io.delimited import read_delimited
 
     return read_delimited(path, name, what="answers")
 

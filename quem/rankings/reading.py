@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from quem.errors import Mistake, QuemError, StudyWarning, refuse
 from quem.io.columns import CodedColumn, column_of
@@ -25,7 +26,6 @@ from quem.studyfile.declared import Declared
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pandas as pd
     from numpy.typing import NDArray
 
     from quem.studyfile.models import RankingsSource
@@ -42,8 +42,6 @@ class PrintedAverages:
 
     def to_frame(self) -> pd.DataFrame:
         """The documented table: solver, average_rank."""
-        import pandas as pd
-
         return pd.DataFrame({"solver": self.solvers, "average_rank": self.average}).dropna()
 
 

@@ -24,7 +24,7 @@ from quem.scores.rows import (
     origin_row,
     pair_rows,
 )
-from quem.wording import format_count, format_percent, join_words
+from quem.wording import format_bare_p, format_count, format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -158,7 +158,6 @@ _PAPER: dict[str, Callable[[ScoreTable], str]] = {
 
 def scores_csv(table: ScoreTable) -> bytes:
     """The score of each system on each query, one column per measure."""
-    import numpy as np
     import pandas as pd
 
     from quem.report.tables import csv_bytes
@@ -284,8 +283,6 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
 
 def _differences(table: ScoreTable) -> Iterator[Section]:
     """The differences of systems by the headline."""
-    from quem.wording import format_bare_p, measured
-
     pairs = [pair for pair in table.pairs if pair.measure == 0]
     if not pairs:
         return

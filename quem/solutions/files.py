@@ -279,7 +279,6 @@ def _look_through(image: Image.Image) -> None:
 def pdf_problem(path: Path) -> str:
     """Why a PDF cannot be shown; empty where it can."""
     from quem.blinding.pdf import read_pdf
-    from quem.errors import FileError
 
     try:
         read_pdf(path)
@@ -362,8 +361,6 @@ def _info_entries(info: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
 
 def _xmp(value: object) -> str:
     """The readable text of an XMP packet, without markup."""
-    import re
-
     text = re.sub(r"<\?.*?\?>|</?[^>]*>", " ", _text(value), flags=re.DOTALL)
     return " ".join(text.split()) or "present"
 

@@ -105,16 +105,15 @@ def seal_study(draft: StudyFile, database: str | None = None) -> tuple[Path, str
     """Write the record beside a study without rankings; returns its path and hash."""
     from quem.report.files import write_files
 
-    if draft.mistakes or draft.spec is None:
-        raise QuemError(draft.mistakes)
-    if draft.spec.awaits_subjects:
+    spec = draft.checked()
+    if spec.awaits_subjects:
         raise FileError(draft.path, "its subjects are still to come; seal it after the solving")
     path = seal_file(draft.path)
     if path.exists():
         raise FileError(path, "is the seal of this study already; a study is sealed once")
     _refuse_ranked(draft, database)
     record = _Record(
-        study=draft.spec.id,
+        study=spec.id,
         sealed_at=dt.datetime.now(dt.UTC),
         quem=__version__,
         secret=secrets.token_hex(16),
@@ -216,15 +215,13 @@ def _changed(part: str, before: object, after: object) -> str:
 
 def _refuse_ranked(draft: StudyFile, database: str | None) -> None:
     """Refuse a study with rankings in its store or tables."""
-    source = draft.source.file if draft.source else ""
-    names = [source] if isinstance(source, str) else [entry.file for entry in source]
-    for path in (draft.beside(name)[0] for name in names if name):
+    for path in draft.tables:
         if path.exists() and path.stat().st_size:
             raise FileError(path, "holds rankings; a study is sealed before the first ranking")
     from quem.rankings.stored import Session, session_of_study
 
     place = locate_database(draft.path, database)
-    study_id = draft.spec.id if draft.spec else ""
+    study_id = draft.checked().id
     store = session_of_study(Session(place), study_id)
     if store is None:
         return

@@ -298,15 +298,14 @@ def _read(
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> tuple[JudgedSpec, Solutions, tuple[StudyWarning, ...]]:
     draft = draft_study(path)
-    if draft.spec is None or draft.mistakes:
-        raise QuemError(draft.mistakes)
-    if sandboxed and draft.spec.solving and draft.spec.solving.uploads and not held()["seccomp"]:
+    spec = draft.checked()
+    if sandboxed and spec.solving and spec.solving.uploads and not held()["seccomp"]:
         raise QuemError(Mistake(str(path), message=_NO_SANDBOX.format("; ".join(held()["why"]))))
     solutions, mistakes, warnings = check_solutions(
-        draft, complete=not draft.spec.awaits_subjects, sandboxed=sandboxed, tell=tell
+        draft, complete=not spec.awaits_subjects, sandboxed=sandboxed, tell=tell
     )
     refuse(mistakes)
-    return draft.spec, solutions, tuple(warnings)
+    return spec, solutions, tuple(warnings)
 
 
 def _prepare(site: Site) -> None:

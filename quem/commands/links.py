@@ -387,16 +387,10 @@ def hand_over(rows: list[Row], file: LinkFile, *, is_asked: bool) -> None:
 
 def _table(rows: Iterable[Row]) -> str:
     """Rows as CSV; cells that a spreadsheet would calculate get an apostrophe in front."""
-    import csv
-    from io import StringIO
-
+    from quem.io.rows import csv_text
     from quem.io.text import no_formula
 
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for row in rows:
-        writer.writerow(map(no_formula, row))
-    return text.getvalue()
+    return csv_text(map(no_formula, row) for row in rows)
 
 
 class LinkFile:

@@ -119,18 +119,17 @@ class Limits:
 def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
     """Read a study with all its solutions."""
     draft = draft_experience(path)
-    if draft.spec is None or draft.mistakes:
-        raise QuemError(draft.mistakes)
+    spec = draft.checked()
     solutions, mistakes, _ = check_solutions(draft, complete=True, sandboxed=sandboxed)
     refuse(mistakes)
-    if not draft.spec.machines:
+    if not spec.machines:
         message = (
             "declares no machine judge; add one, such as {id: M1, command: [python, judge.py]}"
         )
         raise QuemError(Mistake(draft.name, key="machines", message=message))
-    own = draft.spec.machine.prompt if draft.spec.machine else ""
+    own = spec.machine.prompt if spec.machine else ""
     prompt = read_prompt(*draft.beside(own)) if own else default_prompt()
-    return Judged(path, draft.name, draft.spec, draft.declared, solutions, prompt)
+    return Judged(path, draft.name, spec, draft.declared, solutions, prompt)
 
 
 def plan_run(

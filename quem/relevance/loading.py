@@ -69,9 +69,7 @@ def load_relevance(
 ) -> RelevanceStudy:
     """Read a study of kind ``relevance`` with its judgments."""
     draft = draft_relevance(path)
-    spec = draft.spec
-    if spec is None or draft.mistakes:
-        raise QuemError(draft.mistakes)
+    spec = draft.checked()
     names = names_of(spec)
     first: dict[Pair, str] = {}
     for (_, candidate), pair in names.items():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypedDict, get_args
 from urllib.parse import unquote
 
 from quem.errors import Mistake, QuemError, collecting
-from quem.io.text import nearest, read_text, shown
+from quem.io.text import read_text, shown
 from quem.solutions.files import inspect, kind_of
 from quem.solutions.model import Kind, Sheet, SolutionFile
 from quem.studyfile.letter import find_letter
@@ -126,11 +126,8 @@ def _sheet(
         return None
     path, name = file.beside(value)
     try:
-        if not path.exists():
-            folder = path.parent
-            names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
-            hint = nearest(path.name, names) or "; check its name"
-            mistakes.append(file.document.mistake(loc, f"there is no file {shown(value)}{hint}"))
+        if missing := file.not_there(loc, value):
+            mistakes.append(missing)
             return None
         text = inspect(path, name, path.name, what=what, only=_READABLE)
     except QuemError as error:

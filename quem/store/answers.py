@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
+from quem.io.rows import csv_text
 from quem.io.text import no_formula
 from quem.store.events import record
-from quem.store.exporting import SubmittedRanking, written
 from quem.store.models import EventRow, PersonRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from sqlalchemy.orm import Session
+
+    from quem.store.exporting import SubmittedRanking
 
 
 GUESSES = ("person", "system", "unsure")
@@ -58,7 +60,7 @@ def answers_table(answers: Iterable[Answer]) -> str:
         vars(one) | {"answer": no_formula(one.answer) if one.is_written else one.answer}
         for one in answers
     )
-    return written(names, ([row[name] for name in names] for row in rows))
+    return csv_text([names, *([row[name] for name in names] for row in rows)])
 
 
 def guessed_makers(c: Session, judge: PersonRow) -> set[tuple[str, str]] | None:

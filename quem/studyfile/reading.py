@@ -65,6 +65,13 @@ class JudgedFile(Draft[Spec_co]):
     declared: Declared  # ids, also those of entries with errors elsewhere
     source: RankingsSource | None  # None if that part has errors
 
+    @property
+    def tables(self) -> list[Path]:
+        """The files that it names for its rankings."""
+        source = self.source.file if self.source else ""
+        names = [source] if isinstance(source, str) else [entry.file for entry in source]
+        return [self.beside(name)[0] for name in names if name]
+
 
 StudyFile: TypeAlias = JudgedFile[JudgedSpec]
 ExperienceFile: TypeAlias = JudgedFile[ExperienceSpec]

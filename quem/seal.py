@@ -227,13 +227,10 @@ def _refuse_ranked(draft: StudyFile, database: str | None) -> None:
         return
     from quem.store.studies import count_ranked
 
-    try:
-        with store.read() as c:
-            if count_ranked(c, study_id):
-                raise FileError(
-                    draft.path,
-                    f"judges have started to rank in {place.name}; a study is sealed before the "
-                    "first ranking (trial rankings: discard them first)",
-                )
-    finally:
-        store.close()
+    with store, store.read() as c:
+        if count_ranked(c, study_id):
+            raise FileError(
+                draft.path,
+                f"judges have started to rank in {place.name}; a study is sealed before the "
+                "first ranking (trial rankings: discard them first)",
+            )

@@ -164,12 +164,10 @@ def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
         return "no rankings yet"
     from quem.store.studies import status_of
 
-    try:
+    with store:
         with store.read() as c:
             is_over = status_of(c, draft.spec.id).is_shown
         return "" if is_over else "rankings hidden until the judging session is closed"
-    finally:
-        store.close()
 
 
 def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> list[StudyWarning]:
@@ -185,15 +183,10 @@ def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> li
     from quem.store.planned import recorded_draw
     from quem.store.reviewing import answered_changes
 
-    try:
-        with store.read() as c:
-            plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
-            answered = answered_changes(c, spec.id)
-            changes = effects(
-                c, spec.id, plan, lambda group: contents_of(solutions, group, answered)
-            )
-    finally:
-        store.close()
+    with store, store.read() as c:
+        plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
+        answered = answered_changes(c, spec.id)
+        changes = effects(c, spec.id, plan, lambda group: contents_of(solutions, group, answered))
     return [effect_warning(effect) for effect in changes]
 
 
@@ -208,11 +201,8 @@ def _drawn(draft: StudyFile, solutions: Solutions, database: str | None) -> list
     draw = draw_of(draft.spec, solutions)
     store = session_of_study(Session(locate_database(draft.path, database)), draft.spec.id)
     if draw and store:
-        try:
-            with store.read() as c:
-                draw = recorded_draw(c, draft.spec.id) or draw
-        finally:
-            store.close()
+        with store, store.read() as c:
+            draw = recorded_draw(c, draft.spec.id) or draw
     return [f"drawn for experts: {', '.join(draw.problems)}"] if draw else []
 
 

@@ -175,19 +175,16 @@ def _note(judged: Judged, planned: list[Planned], database: str | None, *, repla
     store = session_of_study(Session(locate_database(judged.path, database)), judged.spec.id)
     if store is None:
         return
-    try:
-        with store.write() as c:
-            for one in away:
-                detail = {
-                    "host": one.machine.host,
-                    "machine": one.machine.id,
-                    "groups": len({(task.problem, task.block) for task in one.tasks}),
-                    "bytes": one.n_bytes,
-                    "kinds": list(one.kinds),
-                }
-                note_once(c, judged.spec.id, "shell", "material-sent", **detail)
-    finally:
-        store.close()
+    with store, store.write() as c:
+        for one in away:
+            detail = {
+                "host": one.machine.host,
+                "machine": one.machine.id,
+                "groups": len({(task.problem, task.block) for task in one.tasks}),
+                "bytes": one.n_bytes,
+                "kinds": list(one.kinds),
+            }
+            note_once(c, judged.spec.id, "shell", "material-sent", **detail)
 
 
 def _run(planned: Planned, limits: Limits) -> Run | None:

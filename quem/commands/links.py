@@ -234,7 +234,7 @@ def _invite(
         raise QuemError(_NO_SERVER)
     with clear_refusals(locate_database(study, database)):
         site = open_site(study, database)
-        try:
+        with site.store:
             people = _invited(site, role, named, again=again)
             if settings is None:
                 _show(site, people, url)
@@ -242,8 +242,6 @@ def _invite(
                 raise QuemError(_NO_URL)
             else:
                 _send(site, role, people, url, settings)
-        finally:
-            site.store.close()
 
 
 def _invited(site: Site, role: Role, named: Collection[str], *, again: bool) -> list[Standing]:
@@ -362,11 +360,8 @@ def links_session(
     from quem.store.location import locate_database
 
     store = open_store(locate_database(study, database))
-    try:
-        with clear_refusals(store.place), link_file(study, out) as file, store.write() as c:
-            yield c, file
-    finally:
-        store.close()
+    with store, clear_refusals(store.place), link_file(study, out) as file, store.write() as c:
+        yield c, file
     file.tell()
 
 

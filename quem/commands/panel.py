@@ -129,11 +129,8 @@ def _last_day(draft: StudyFile, database: str | None) -> dt.date | None:
     store = session_of_study(Session(locate_database(draft.path, database)), study_id)
     if store is None:
         return None
-    try:
-        with store.read() as c:
-            when = last_submitted(c, study_id)
-    finally:
-        store.close()
+    with store, store.read() as c:
+        when = last_submitted(c, study_id)
     return when.date() if when else None
 
 

@@ -176,11 +176,8 @@ def _draw(session: Session, study_id: str) -> ProblemDraw | None:
         return None
     from quem.store.planned import recorded_draw
 
-    try:
-        with store.read() as c:
-            return recorded_draw(c, study_id)
-    finally:
-        store.close()
+    with store, store.read() as c:
+        return recorded_draw(c, study_id)
 
 
 def unfit(draft: ExperienceFile, data: Rankings | PrintedAverages | Decisions) -> list[Mistake]:

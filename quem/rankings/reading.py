@@ -194,7 +194,7 @@ def _read_undecided(
             )
             return None, [file.document.mistake(("rankings", "from"), message)]
         return _read_file(file, source)
-    try:
+    with store:
         if source.file:
             message = (
                 f"the study also has a judging session in {store.place.name}; say which counts: "
@@ -205,8 +205,6 @@ def _read_undecided(
 
         with clear_refusals(session.place):
             return read_stored(file, store, reveal=session.reveal)
-    finally:
-        store.close()
 
 
 def _read_file(

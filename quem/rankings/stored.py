@@ -55,11 +55,8 @@ def judging_minutes(session: Session, study_id: str) -> float | None:
         return None
     from quem.store.standing import minutes_a_solution
 
-    try:
-        with store.read() as c:
-            return minutes_a_solution(c, study_id)
-    finally:
-        store.close()
+    with store, store.read() as c:
+        return minutes_a_solution(c, study_id)
 
 
 @dataclass(frozen=True)

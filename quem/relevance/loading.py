@@ -117,11 +117,8 @@ def _of_session(
         raise QuemError(Mistake(draft.name, message=message))
     from quem.store.database import clear_refusals
 
-    try:
-        with clear_refusals(session.place):
-            read = read_submitted(draft, store, reveal=session.reveal)
-    finally:
-        store.close()
+    with store, clear_refusals(session.place):
+        read = read_submitted(draft, store, reveal=session.reveal)
     judges = [judge.id for judge in read.people]
     judgments = judgments_of_session(read.rankings, judges, names_of(spec))
     if np.isnan(judgments.first).all():

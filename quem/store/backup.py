@@ -234,12 +234,9 @@ def _set_aside(file: Path) -> Path | None:
 def _log(place: DatabaseLocation, study_id: str, copy: Path) -> None:
     """Log the restoration in all studies of a database, and mark letters as uncertain."""
     store = open_store(place)
-    try:
-        with store.write() as c:
-            doubt_unsent(c)
-            record(c, study_id, "shell", "restored", file=copy.name)
-    finally:
-        store.close()
+    with store, store.write() as c:
+        doubt_unsent(c)
+        record(c, study_id, "shell", "restored", file=copy.name)
 
 
 _GOOD, _FAILED = "backup", "backup-failed"

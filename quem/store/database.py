@@ -8,7 +8,7 @@ import threading
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, select, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
@@ -334,6 +334,14 @@ class Store:
                 return False
         return not busy
 
+    def __enter__(self) -> Self:
+        """Keep it open."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
     def close(self) -> None:
         """Empty the write-ahead log, and close all connections."""
         if self._anchor and self.writes:
@@ -400,11 +408,8 @@ def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[
     store = store_of(place, study_id)
     if store is None:
         raise FileError(study, f"has no judging session in {place.name}; `quem serve` starts one")
-    try:
-        with clear_refusals(place):
-            yield store
-    finally:
-        store.close()
+    with store, clear_refusals(place):
+        yield store
 
 
 @contextmanager

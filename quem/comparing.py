@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from quem.rankings.loading import Study
     from quem.report.result import BaseResult, WarningFindings
     from quem.retrieval.loading import RetrievalStudy
-    from quem.scores.result import ScoredResult
-    from quem.scores.runs import ScoresResult
+    from quem.scores.result import ScoredResult, ScoresResult
     from quem.scores.table import ScoreTable
 
     # Kinds that are compared query by query.
@@ -103,8 +102,7 @@ def _compare_scores(
 ) -> ScoresResult:
     from quem.scores.inference import Inference
     from quem.scores.joining import chosen, joined
-    from quem.scores.result import certified
-    from quem.scores.runs import ScoresResult
+    from quem.scores.result import ScoresResult, certified
 
     settings = {key: value for key, value in settings.items() if value is not None}
     _refuse_unknown(given, settings)

@@ -335,7 +335,7 @@ def presentations() -> dict[str, Presentation[Any]]:
     """The presentations of the results of each kind and of comparisons and plans."""
     from quem.comparison.result import ComparisonResult
     from quem.planning.result import PlanResult
-    from quem.scores.runs import ScoresResult
+    from quem.scores.result import ScoresResult
 
     results: list[type[BaseResult[Any]]] = [kind.result() for kind in KINDS.values()]
     results += [ComparisonResult, ScoresResult, PlanResult]

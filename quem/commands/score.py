@@ -156,7 +156,7 @@ def score(
         table = added(table, board)
     certificates = [table.certificate_of(text) for text in claims]
     for folder in filter(None, (out, board)):
-        from quem.scores.runs import ScoresResult
+        from quem.scores.result import ScoresResult
 
         files = [Path(qrels), *map(Path, named.values())]
         ScoresResult.of(table, certificates, files).report(folder)
@@ -194,7 +194,7 @@ def _written(
 
     if form in ("csv", "json"):
         from quem.report.files import json_text
-        from quem.scores.runs import ScoresResult
+        from quem.scores.result import ScoresResult
 
         if form == "json":
             return json_text(ScoresResult.of(table, certificates, []).to_dict()).rstrip()

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from quem.errors import FileError, Mistake, QuemError, refuse
 from quem.importing.answer_tables import is_table, read_answers, read_table
-from quem.importing.collected import Collected, Names, few
+from quem.importing.collected import Collected, Names, few, joined, require_experience
 from quem.importing.harness import find_harness, read_harness
 from quem.importing.inspect_logs import find_logs, read_logs
-from quem.importing.joining import joined, require_experience
 from quem.importing.trees import Layout, read_tree
 from quem.solutions.files import is_ignored, natural
 

@@ -1,4 +1,4 @@
-"""The result of any scored study: additions of its kind to the table, and their display."""
+"""The result of a scored study, and of scores alone: additions to the table, and their display."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from pydantic import BaseModel
 
 from quem.errors import StudyWarning, WarningRules
 from quem.report.files import Section, TextTable
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pandas as pd
-    from pydantic import BaseModel
 
     from quem.scores.certificate import Certificate
     from quem.scores.table import ScoreTable
@@ -372,3 +372,51 @@ def _unlike_queries(table: ScoreTable) -> Iterator[str]:
             f"{table.nouns.queries}: none is called best or worse; differences are over the "
             f"{table.nouns.queries} that both have"
         )
+
+
+class ScoreSettings(BaseModel):
+    """The settings as used."""
+
+    measures: tuple[str, ...]
+    level: float
+    samples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Spec:
+    id: str
+    title: str
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A substitute for a study, or for several studies."""
+
+    spec: _Spec
+    files: tuple[Path, ...]
+
+
+VIEW = View(kind="scores", kicker="Scores of systems", settings=ScoreSettings)
+
+
+class ScoresResult(ScoredResult):
+    """Scores of runs, or of the systems of several studies."""
+
+    kind = "scores"
+    view: ClassVar[View] = VIEW
+
+    @classmethod
+    def of(
+        cls,
+        table: ScoreTable,
+        certificates: Sequence[Certificate] = (),
+        files: Iterable[Path] = (),
+    ) -> ScoresResult:
+        """The result of a table."""
+        title = table.origin.title or "Scores"
+        spec = _Spec(title.casefold().replace(" ", "-"), title)
+        settings = ScoreSettings(measures=table.columns, **table.inference._asdict())
+        source = _Source(spec, tuple(dict.fromkeys(files)))
+        return cls(Scored(table, source, settings, certificates=tuple(certificates)))

@@ -100,6 +100,15 @@ class FileError(QuemError):
         return type(self), (self.path, self.message)
 
 
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Name the file that the system cannot read."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
+
+
 @dataclass(frozen=True)
 class StudyWarning:
     """A caution attached to a result, which remains valid."""

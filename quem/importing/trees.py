@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from quem.errors import FileError, Mistake, QuemError, collecting
+from quem.errors import FileError, Mistake, QuemError, collecting, readable
 from quem.importing.answer_tables import is_table, read_table, statements_of
 from quem.importing.collected import Answer, Collected, Missing, Names, SourceProblem
 from quem.io.text import read_text
@@ -70,10 +70,8 @@ def _solved(collected: Collected, problem: str) -> bool:
 
 def _listed(folder: Path) -> tuple[list[Path], list[Path]]:
     """The folders and files in a folder, without those of editors and systems."""
-    try:
+    with readable(folder):
         entries = [path for path in folder.iterdir() if not is_ignored(path.name)]
-    except OSError as error:
-        raise FileError(folder, f"cannot be read: {error.strerror or error}") from None
     entries.sort(key=lambda path: natural(path.name))
     return [p for p in entries if p.is_dir()], [p for p in entries if not p.is_dir()]
 

@@ -192,7 +192,7 @@ class Site:
         """Warnings about current solutions; unwritten texts are listed elsewhere."""
         files = [file for one in self.solutions for file in one.files]
         files += [file for sheet in self.solutions.sheets() for file in sheet.files]
-        found = [_signature(file.path) for file in files]
+        found = [signature_of(file.path) for file in files]
         known = self._checked.setdefault("files", found)
         if found != known:
             # Report unreadable or partly written files, and keep the other warnings.
@@ -215,9 +215,10 @@ class Site:
         }
 
 
-def _signature(path: Path) -> Signature | None:
+def signature_of(path: Path | None) -> Signature | None:
+    """The signature of a file; None without a readable one."""
     with suppress(OSError):
-        return signature(path)
+        return signature(path) if path else None
     return None
 
 

@@ -15,8 +15,7 @@ from sqlalchemy import func, select
 
 from quem.store.backup import sync_folder
 from quem.store.models import PersonRow, TaskRow, UploadRow
-from quem.store.solving import open_task
-from quem.store.work import SubmittedError, require_running
+from quem.store.work import SubmittedError, open_task, require_running
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -51,12 +51,10 @@ def _study(_: click.Context, __: click.Parameter, value: Path | None) -> Path | 
     return None if value is None else study_in(value)
 
 
-def study_argument(
-    default: str | None = None, *, required: bool = True
-) -> Callable[[Decorated], Decorated]:
+def study_argument(*, required: bool = True) -> Callable[[Decorated], Decorated]:
     """The argument for a study: its file or its folder."""
-    more: dict[str, Any] = {"required": required} if default is None else {"default": default}
-    return click.argument("study", type=click.Path(path_type=Path), callback=_study, **more)
+    kind = click.Path(path_type=Path)
+    return click.argument("study", type=kind, callback=_study, required=required)
 
 
 def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

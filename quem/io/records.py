@@ -13,7 +13,7 @@ from quem.io.columns import CodedColumn, column_of, distinct_key
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -54,15 +54,7 @@ def is_json(path: Path) -> bool:
     return path.suffix.casefold() == ".json" or is_json_lines(path)
 
 
-def read_records(
-    path: Path,
-    name: str,
-    *,
-    what: str,
-    example: str,
-    key: str = "id",
-    unfold: Callable[[object], list[object] | None] | None = None,
-) -> Records:
+def read_records(path: Path, name: str, *, what: str, example: str, key: str = "id") -> Records:
     """Read a file of records: JSON Lines by its extension, else JSON.
 
     JSON holds a list of records, or an object of them by id.
@@ -75,9 +67,7 @@ def read_records(
         entries = [_parsed(line, name, at) for at, line in numbered]
         lines = [at for at, _ in numbered]
     else:
-        content, lines = _parsed(text, name, 0), None
-        unfolded = unfold(content) if unfold else None
-        entries = _entries(content, key) if unfolded is None else unfolded
+        entries, lines = _entries(_parsed(text, name, 0), key), None
     records = Records(name, [e for e in entries if isinstance(e, dict)], text, lines)
     if len(records.entries) < len(entries):
         at = next(at for at, entry in enumerate(entries) if not isinstance(entry, dict))

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from quem.blinding.workers import held
-from quem.errors import Mistake, QuemError, StudyWarning, refuse
+from quem.errors import FileError, Mistake, QuemError, StudyWarning, refuse
 from quem.solutions import Solution, Solutions, check_solutions
 from quem.solutions.checking import find_warnings
 from quem.solutions.model import Signature, signature
@@ -261,12 +261,8 @@ def reopened(site: Site) -> Site:
     """Reload an edited study; the store stays open."""
     spec, solutions, warnings = _read(site.path, sandboxed=site.sandboxed)
     if spec.id != site.id:
-        raise QuemError(
-            Mistake(
-                str(site.path),
-                message=f"is now the study {spec.id!r}; start the server again to serve it",
-            )
-        )
+        message = f"is now the study {spec.id!r}; start the server again to serve it"
+        raise FileError(site.path, message)
     new = with_study(site, spec, solutions, warnings)
     _prepare(new)
     return new
@@ -301,7 +297,7 @@ def _read(
     draft = draft_study(path)
     spec = draft.checked()
     if sandboxed and spec.solving and spec.solving.uploads and not held()["seccomp"]:
-        raise QuemError(Mistake(str(path), message=_NO_SANDBOX.format("; ".join(held()["why"]))))
+        raise FileError(path, _NO_SANDBOX.format("; ".join(held()["why"])))
     solutions, mistakes, warnings = check_solutions(
         draft, complete=not spec.awaits_subjects, sandboxed=sandboxed, tell=tell
     )

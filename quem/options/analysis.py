@@ -87,11 +87,6 @@ def analyze_options(study: OptionsStudy, **settings: object) -> OptionsResult:
     return OptionsResult(Scored(table, study, used, found, certificates))
 
 
-def check_options(study: OptionsStudy) -> tuple[StudyWarning, ...]:
-    """The warnings of an analysis that are quick to find."""
-    return analyze_options(study, samples=0).warnings
-
-
 def _measures(
     study: OptionsStudy, settings: OptionsSettings, max_length: int
 ) -> dict[str, Measure]:

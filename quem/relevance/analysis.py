@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.errors import StudyWarning, WarningRules
+from quem.errors import WarningRules
 from quem.relevance.result import RelevanceFindings, RelevanceResult, alphas
 from quem.scores.inference import Inference
 from quem.studyfile.schema import changed_settings
@@ -32,11 +32,6 @@ def analyze_relevance(study: RelevanceStudy, **settings: object) -> RelevanceRes
     alpha = alphas(said, Inference(used.level, used.samples, used.seed))
     found = RelevanceFindings(study, used, consensus, alpha)
     return RelevanceResult(replace(found, warnings=(*study.warnings, *_RULES.find(found))))
-
-
-def check_relevance(study: RelevanceStudy) -> tuple[StudyWarning, ...]:
-    """The warnings of an analysis that are quick to find."""
-    return analyze_relevance(study, samples=0).warnings
 
 
 def consensus_grade(judgments: Judgments, rule: Literal["median", "mode"]) -> Floats:

@@ -85,8 +85,6 @@ def _facts(definition: Definition) -> Iterator[tuple[str, str]]:
 
 
 def _range(low: float, high: float) -> str:
-    if not math.isfinite(low):
-        return f"up to {high:g}" if math.isfinite(high) else "any number"
     return f"{low:g} to {high:g}" if math.isfinite(high) else f"from {low:g}"
 
 

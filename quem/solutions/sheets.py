@@ -126,7 +126,7 @@ def _sheet(
         return None
     path, name = file.beside(value)
     try:
-        if missing := file.not_there(loc, value):
+        if not path.exists() and (missing := file.not_there(loc, value)):
             mistakes.append(missing)
             return None
         text = inspect(path, name, path.name, what=what, only=_READABLE)

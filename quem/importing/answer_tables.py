@@ -88,7 +88,7 @@ def read_table(path: Path, columns: Sequence[tuple[str, str]] = ()) -> AnswerTab
         records = read_records(path, name, what="answers", example=_EXAMPLE, key="problem")
         header = list(dict.fromkeys(key for entry in records.entries for key in entry))
         rows: list[list[object]] = [[entry.get(key) for key in header] for entry in records.entries]
-        lines = records.lines()
+        lines = records.lines
     else:
         table = _delimited(path, name)
         header, lines = table.header[0], table.lines()

@@ -6,6 +6,7 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
 from quem.errors import Mistake, QuemError
@@ -32,9 +33,14 @@ class Records:
     _text: str
     _lines: list[int] | None
 
+    @cached_property
     def lines(self) -> list[int]:
         """The first line of each record, computed lazily for messages."""
         return list(_starts(self._text)) if self._lines is None else self._lines
+
+    def place(self, row: int, key: str) -> Mistake:
+        """The place of a value, without a message."""
+        return Mistake(self.name, self.lines[row], key=key)
 
     def columns(self) -> dict[str, CodedColumn[object]]:
         """The values of each key; None where a record lacks it."""
@@ -72,7 +78,7 @@ def read_records(path: Path, name: str, *, what: str, example: str, key: str = "
     if len(records.entries) < len(entries):
         at = next(at for at, entry in enumerate(entries) if not isinstance(entry, dict))
         message = f"must be a record such as {example}"
-        raise QuemError(Mistake(name, records.lines()[at], message=message))
+        raise QuemError(Mistake(name, records.lines[at], message=message))
     if not entries:
         message = f"must hold the {what} as a list of records such as {example}"
         raise QuemError(Mistake(name, message=message))

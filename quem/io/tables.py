@@ -193,12 +193,6 @@ def read_table(
     example = "{" + ", ".join(f'"{key}": ...' for key in first) + "}"
     records = read_records(path, name, what=what, example=example, key=first[0])
     meaning = {alias: own for own, aliases in names.items() for alias in aliases}
-    lines: list[int] = []
-
-    def place(row: int, key: str) -> Mistake:
-        lines.extend(() if lines else records.lines())
-        return Mistake(name, lines[row], key=key)
-
     mistakes, unread = [], []
     columns = dict.fromkeys(required, column_of([""] * len(records.entries)))
     for key, column in records.columns().items():
@@ -215,9 +209,9 @@ def read_table(
             message = f"unknown key{nearest(key, meaning)}; known here: {', '.join(meaning)}"
             wrong = np.array([key in entry for entry in records.entries])
         if wrong.any():
-            mistakes.append(replace(place(int(np.argmax(wrong)), key), message=message))
+            mistakes.append(replace(records.place(int(np.argmax(wrong)), key), message=message))
     refuse(mistakes[:MOST_NAMED])
-    return SourceTable(name, columns, place, _unread(name, unread, meaning))
+    return SourceTable(name, columns, records.place, _unread(name, unread, meaning))
 
 
 def _unread(name: str, columns: list[str], known: Iterable[str]) -> tuple[StudyWarning, ...]:

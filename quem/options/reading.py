@@ -136,7 +136,7 @@ def read(given: object, name: str, form: Form) -> SourceTable[Any]:
     records: Iterable[tuple[Mistake, object]]
     if isinstance(given, Path):
         read = read_records(given, name, what=form.what, example=form.example, key="question")
-        places = (Mistake(name, line) for line in read.lines())
+        places = (Mistake(name, line) for line in read.lines)
         records = zip(places, read.entries, strict=True)
     elif isinstance(given, Mapping | pd.Series):
         records = ((Mistake(name, key=key), record) for key, record in form.nested(given))

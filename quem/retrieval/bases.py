@@ -241,16 +241,10 @@ def _from_json(given: Given) -> SourceTable[object]:
     path, name = Path(str(given.base)), given.name
     records = read_records(path, name, what=given.what, example=example, key=given.id)
     columns = records.columns()
-    lines: list[int] = []
-
-    def place(row: int, key: str) -> Mistake:
-        lines.extend(() if lines else records.lines())
-        return Mistake(name, lines[row], key=key)
-
     if own := _id_column(columns, given.id):
         texts = [text_of(value) or "" for value in columns[own].values]
         columns[own] = column_of(texts[code] for code in columns[own].codes.tolist())
-    return SourceTable(name, columns, place)
+    return SourceTable(name, columns, records.place)
 
 
 def _from_columns(given: Given) -> SourceTable[object]:

@@ -21,17 +21,15 @@ from quem.blinding.office import read_office
 from quem.blinding.pages import pages_of
 from quem.blinding.redacting import TAG, VALUE, flat, redact_html, redact_text
 from quem.blinding.same_look import level_html, level_text
-from quem.blinding.workbooks import FORMULA
+from quem.blinding.workbooks import FORMULA, Table
 from quem.errors import FileError, QuemError
 from quem.io.text import read_text, word_count
-from quem.solutions.model import signature
+from quem.solutions.model import Sheet, Solution, SolutionFile, signature
 from quem.solutions.sheets import inner_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from quem.blinding.workbooks import Table
-    from quem.solutions.model import Sheet, Solution, SolutionFile
 
 _log = logging.getLogger("webjudge")
 # Cached characters of HTML; 20 problems of 8 solutions have about 2 million.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.comparison.result import PairRow
-from quem.method.difference import between, difference, lead_lost
-from quem.method.reference import POINTS
+from quem.method.difference import Difference, between, difference, lead_lost
+from quem.method.reference import POINTS, Posterior
 from quem.method.statement import why_silent
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from quem.comparison.systems import Measured, Trial
     from quem.method.cells import RankCells
     from quem.method.core import Core
-    from quem.method.difference import Difference
-    from quem.method.reference import Posterior
 
     Floats = NDArray[np.float64]
 

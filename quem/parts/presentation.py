@@ -12,7 +12,7 @@ import numpy as np
 from quem.method import result as rows
 from quem.method.statement import assumption, basis
 from quem.report.result import Presentation
-from quem.report.rows import STUDY, Entry, RowDocument, RowTable
+from quem.report.rows import STUDY, Entry, Row, RowDocument, RowTable
 from quem.studyfile.models import ExperienceSettings
 from quem.wording import WIDTH, wrap
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from quem.method.part import Part, PartTable
     from quem.method.result import ExperienceFindings
-    from quem.report.rows import Row
 
 
 @cache

@@ -8,9 +8,9 @@ import threading
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import URL, create_engine, event, inspect, select, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, select, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
@@ -21,7 +21,6 @@ from quem.store.models import Base, StudyRow
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import Connection, Engine
     from sqlalchemy.pool import PoolProxiedConnection
 
     from quem.store.location import DatabaseLocation
@@ -336,6 +335,14 @@ class Store:
                 return False
         return not busy
 
+    def __enter__(self) -> Self:
+        """Keep it open."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
     def close(self) -> None:
         """Empty the write-ahead log, and close all connections."""
         if self._anchor and self.writes:
@@ -412,11 +419,8 @@ def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[
     store = store_of(place, study_id)
     if store is None:
         raise FileError(study, no_session(place))
-    try:
-        with clear_refusals(place):
-            yield store
-    finally:
-        store.close()
+    with store, clear_refusals(place):
+        yield store
 
 
 @contextmanager

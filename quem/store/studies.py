@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import Select, bindparam, delete, func, select, update
 
 from quem.errors import FileError
 from quem.store.events import record
@@ -25,7 +25,6 @@ from quem.store.models import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from sqlalchemy import Select
     from sqlalchemy.orm import Session
 
     from quem.store.models import Life, Role, SolvingState

@@ -12,7 +12,7 @@ from scipy import stats
 
 import quem
 from quem.cli import main
-from quem.studyfile.draw import digest_of_solutions, order_of_draw
+from quem.studyfile.blocks import digest_of_solutions, order_of_draw
 from tests.machines.made import (
     GOLDEN,
     calls_of,

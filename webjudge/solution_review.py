@@ -235,6 +235,14 @@ def freeze(site: Site) -> None:
         freeze_review(c, site.id, facts)
 
 
+def left_to_review(site: Site) -> dict[str, int]:
+    """Counts of undecided words and unreviewed solutions; empty if there are none."""
+    facts = Review(site).facts
+    words, left = facts["open"], facts["of"] - facts["reviewed"]
+    counts = {"words": words, "left": left, "of": facts["of"], "minutes": minutes_for(words + left)}
+    return counts if words or left else {}
+
+
 def minutes_for(count: int) -> int:
     """Estimated minutes to review a number of words and solutions."""
     minutes = max(round(count * _SECONDS_EACH / 60), 1)

@@ -67,7 +67,7 @@ def make(
     import pandas as pd
 
     from quem import kinds
-    from quem.commands.options import print_warnings
+    from quem.commands.options import print_undecided
     from quem.errors import FileError, QuemError
     from quem.panels.making import make_panel
     from quem.panels.package import read_panel
@@ -110,7 +110,7 @@ def make(
         last_ranked_on=_last_day(draft, database),
     )
     write_files(path.parent, {path.name: content})
-    print_warnings(one for one in warnings if one.code in ("identity", "metadata"))
+    print_undecided(warnings)
     for one, why in left_out.items():
         click.echo(f"left out: {one}: {why}", err=True)
     if not (consent or solutions.solving_consent):

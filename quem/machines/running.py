@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from quem.errors import StudyWarning
     from quem.solutions import Solutions
     from quem.studyfile import Declared, ExperienceSpec
     from quem.studyfile.machines import Machine
@@ -50,6 +51,7 @@ class Judged:
     declared: Declared
     solutions: Solutions
     prompt: str
+    warnings: tuple[StudyWarning, ...]  # about the solutions
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
     draft = draft_experience(path)
     if draft.spec is None or draft.mistakes:
         raise QuemError(draft.mistakes)
-    solutions, mistakes, _ = check_solutions(draft, complete=True, sandboxed=sandboxed)
+    solutions, mistakes, warnings = check_solutions(draft, complete=True, sandboxed=sandboxed)
     if mistakes:
         raise QuemError(mistakes)
     if not draft.spec.machines:
@@ -134,7 +136,7 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
         raise QuemError(Mistake(draft.name, key="machines", message=message))
     own = draft.spec.machine.prompt if draft.spec.machine else ""
     prompt = read_prompt(*draft.beside(own)) if own else default_prompt()
-    return Judged(path, draft.name, draft.spec, draft.declared, solutions, prompt)
+    return Judged(path, draft.name, draft.spec, draft.declared, solutions, prompt, tuple(warnings))
 
 
 def plan_run(

@@ -17,6 +17,7 @@ from quem.solutions.checking import lost_images
 from quem.solutions.files import metadata_of
 from quem.solutions.identity import NameSearch
 from quem.solutions.losses import losses_of
+from quem.solutions.model import Told
 from quem.solutions.patterns import normal, plain, word_pattern
 from quem.store.digests import keyed
 from quem.store.reviewing import freeze_review, is_frozen, is_reviewed, reviewed_digests
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from quem.blinding.rendering import Part, Rendered
     from quem.solutions import Sheet
-    from quem.solutions.identity import Hit
+    from quem.solutions.identity import Hit, PlacedHit
     from quem.studyfile.models import Reviewed
     from webjudge.site import Site
 
@@ -55,7 +56,7 @@ class ReviewedSolution:
     # For text pages the solver is empty, and so is the problem if there is none.
     problem: str
     solver: str
-    part: Solution | Sheet
+    part: Solution | Sheet | Told
     token: str  # opaque id in URLs
     open: tuple[Found, ...]  # undecided words
     decided: tuple[Reviewed, ...]  # decisions in the study file
@@ -63,7 +64,9 @@ class ReviewedSolution:
 
     @property
     def name(self) -> str:
-        """A text page's title."""
+        """A text page's title, or the key of words in the study file."""
+        if isinstance(self.part, Told):
+            return self.part.key
         return f"the statement of {self.problem}" if self.problem else self.part.files[0].inner
 
     @property
@@ -97,10 +100,13 @@ class Review:
     def __init__(self, site: Site) -> None:
         self._site = site
         search = NameSearch(site.spec, site.solutions)
-        self._hits = [
-            [hit for file in part.files for hit in search.hits(file, part.files)]
-            for _, _, part in site.solutions.places()
-        ]
+        # Problem, solver, and content of all that judges read, with its hits.
+        self._read: list[tuple[str, str, Solution | Sheet | Told, list[PlacedHit]]] = []
+        for problem, solver, part in site.solutions.places():
+            hits = [hit for file in part.files for hit in search.hits(file, part.files)]
+            self._read.append((problem, solver, part, hits))
+        for told in site.solutions.told:
+            self._read.append((told.problem, "", told, search.told_hits(told)))
 
     @cached_property
     def solutions(self) -> list[ReviewedSolution]:
@@ -190,8 +196,7 @@ class Review:
         with self._site.store.read() as c:
             seen = reviewed_digests(c, self._site.id)
         parts = []
-        places = zip(self._site.solutions.places(), self._hits, strict=True)
-        for (problem, solver, part), hits in places:
+        for problem, solver, part, hits in self._read:
             about = dict.fromkeys([(problem, solver), (problem, ""), ("", "")])
             mine = tuple(one for place in about for one in decided.get(place, ()))
             accepted = {plain(one.words) for one in mine if one.decision == "accept"}

@@ -35,7 +35,7 @@ from quem.solutions.telltales import telltales
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from quem.solutions.model import SolutionFile, Solutions
+    from quem.solutions.model import SolutionFile, Solutions, Told
     from quem.studyfile.relevance import JudgedSpec
 
 Level = Literal["decide", "maybe"]
@@ -159,15 +159,18 @@ class Names:
         """Whether words are only a part of a person's name, which must be capitalized."""
         return key_of_name(words) in self._parts and words[:1].isupper()
 
-    def find(self, text: str) -> list[Hit]:
-        """Every hit in a text; of overlapping ones the most serious, then the longest."""
+    def find(self, text: str, *, hints: bool = True) -> list[Hit]:
+        """Every hit in a text; of overlapping ones the most serious, then the longest.
+
+        Without hints, only names.
+        """
         small, places = folded(text)
         if not small:
             return []
         found = [*self._find_names(text, small, places), *self._find_exact(text)]
         found += [
             _hit(text, one.start, one.end, _Source(one.meaning, ""), decide=one.decide)
-            for one in telltales(text)
+            for one in (telltales(text) if hints else ())
         ]
         kept: list[Hit] = []
         for hit in sorted(found, key=lambda hit: (hit.level != "decide", hit.start - hit.end)):
@@ -390,6 +393,11 @@ class NameSearch:
             return []
         return found
 
+    def told_hits(self, told: Told) -> list[PlacedHit]:
+        """The hits that need a decision in words of the study file; its hints are no solver's."""
+        found = self.known.find(told.text, hints=False)
+        return [("", hit) for hit in found if hit.level == "decide"]
+
     def _small_parts(self, file: SolutionFile) -> frozenset[str]:
         if file.kind in ("image", "office", "workbook", "pdf"):
             return frozenset()
@@ -425,22 +433,29 @@ class Word(NamedTuple):
 
     text: str
     meaning: str
-    places: tuple[tuple[SolutionFile, str], ...]  # with the place of the `PlacedHit`
+    # Names of files or keys, each with the place of the `PlacedHit`.
+    places: tuple[tuple[str, str], ...]
 
     @property
     def line(self) -> str:
         """Its first place, its meaning, and the number of other files."""
-        file, place = self.places[0]
+        name, place = self.places[0]
         others = len({one for one, _ in self.places}) - 1
         more = f", also in {others:,} other file{'' if others == 1 else 's'}" if others else ""
-        return f'{file.name}{place}: "{self.text}", {self.meaning}{more}'
+        return f'{name}{place}: "{self.text}", {self.meaning}{more}'
 
 
 def words_in(solutions: Solutions, spec: JudgedSpec) -> tuple[list[Word], list[Word]]:
     """The words that need a decision, most frequent first, and weak ones."""
     search, accepted = NameSearch(spec, solutions), accepted_words(spec)
-    found: defaultdict[Level, dict[tuple[str, str], list[tuple[SolutionFile, str]]]]
-    found = defaultdict(dict)
+    found: defaultdict[Level, dict[tuple[str, ...], list[tuple[str, str]]]] = defaultdict(dict)
+    for told in solutions.told:
+        fine = accepted(told.problem, "")
+        for place, hit in search.told_hits(told):
+            if plain(hit.text) not in fine:
+                # A word of its own, so that its key is named.
+                own = hit.word or hit.text, hit.meaning, told.key
+                found[hit.level].setdefault(own, []).append((told.key, place))
     seen: set[SolutionFile] = set()
     for problem, solver, part in solutions.places():
         fine = accepted(problem, solver)
@@ -451,12 +466,12 @@ def words_in(solutions: Solutions, spec: JudgedSpec) -> tuple[list[Word], list[W
             for place, hit in search.all_hits(file, part.files):
                 if plain(hit.text) not in fine:
                     word = hit.word or hit.text, hit.meaning
-                    found[hit.level].setdefault(word, []).append((file, place))
+                    found[hit.level].setdefault(word, []).append((file.name, place))
     return _by_word(found["decide"]), _by_word(found["maybe"])
 
 
-def _by_word(found: Mapping[tuple[str, str], list[tuple[SolutionFile, str]]]) -> list[Word]:
-    words = [Word(text, meaning, tuple(places)) for (text, meaning), places in found.items()]
+def _by_word(found: Mapping[tuple[str, ...], list[tuple[str, str]]]) -> list[Word]:
+    words = [Word(text, meaning, tuple(places)) for (text, meaning, *_), places in found.items()]
     return sorted(words, key=lambda word: -len({file for file, _ in word.places}))
 
 

@@ -131,6 +131,6 @@ def _texts(file: SolutionFile) -> Iterator[str]:
     from quem.blinding.rendering import sheet_texts
 
     bare = replace(file, redactions=())
-    yield from (page.text for page in pages_of(bare))
+    yield from (text for page in pages_of(bare) for text in page.texts)
     if file.kind == "workbook":
         yield from (text for _, text in sheet_texts(bare))

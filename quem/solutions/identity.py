@@ -35,6 +35,7 @@ from quem.solutions.telltales import telltales
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from quem.blinding.pdf import PdfPage
     from quem.solutions.model import SolutionFile, Solutions, Told
     from quem.studyfile.relevance import JudgedSpec
 
@@ -572,7 +573,7 @@ def _hits_in(
 
         yield from _hits_in_tables(file, known) if file.kind == "workbook" else ()
         for number, page in enumerate(pages_of(file), 1):
-            yield from ((f": page {number}", hit) for hit in known.find(page.text))
+            yield from ((f": page {number}", hit) for hit in _hits_on_page(page, known))
     elif file.path.suffix.casefold() == DRAWING:
         from quem.blinding.drawings import drawing_text
 
@@ -586,6 +587,20 @@ def _hits_in(
         yield from (("", hit) for hit in hits if len(hit.text) > _BY_CHANCE)
     else:
         yield from _hits_in_text(file, files, known)
+
+
+def _hits_on_page(page: PdfPage, known: Names) -> Iterator[Hit]:
+    """Each hit on a page, once where several readings have it."""
+    met: set[tuple[str, str]] = set()
+    for text in page.texts:
+        hits = [(hit, (hit.meaning, plain(hit.text))) for hit in known.find(text)]
+        here = {key for _, key in hits}
+        # Parts of a name that is whole in another reading are no hits of their own.
+        whole = [words for _, words in met - here]
+        for hit, key in hits:
+            if key not in met and not any(key[1] in words for words in whole):
+                yield hit
+        met |= here
 
 
 def _hits_in_tables(file: SolutionFile, known: Names) -> Iterator[PlacedHit]:

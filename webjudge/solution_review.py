@@ -240,8 +240,14 @@ def freeze(site: Site) -> None:
         freeze_review(c, site.id, facts)
 
 
-def left_to_review(site: Site) -> dict[str, int]:
-    """Counts of undecided words and unreviewed solutions; empty if there are none."""
+def left_to_review(site: Site, *, is_new: bool = False) -> dict[str, int]:
+    """Counts of undecided words and unreviewed solutions; empty if there are none.
+
+    Empty after the first ranking, too, unless rankings begin anew.
+    """
+    with site.store.read() as c:
+        if not is_new and is_frozen(c, site.id):
+            return {}
     facts = Review(site).facts
     words, left = facts["open"], facts["of"] - facts["reviewed"]
     counts = {"words": words, "left": left, "of": facts["of"], "minutes": minutes_for(words + left)}

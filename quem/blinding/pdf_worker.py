@@ -293,7 +293,7 @@ class _Sign(NamedTuple):
 
     number: int  # on the page
     text: str
-    is_clear: bool = True  # whether it is in the text that judges can copy
+    is_clear: bool  # whether it is in the text that judges can copy
 
 
 def _seen(page: PdfPage, gray: Image.Image) -> Iterator[_Sign]:

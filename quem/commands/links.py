@@ -345,13 +345,10 @@ def _send(
 
 def _say_unreviewed(site: Site) -> None:
     """Print what nobody decided or reviewed, as long as no judge has ranked."""
-    from quem.store.reviewing import is_frozen
     from webjudge.solution_review import left_to_review
     from webjudge.wording import not_reviewed
 
-    with site.store.read() as c:
-        has_begun = is_frozen(c, site.id)
-    if not has_begun and (left := left_to_review(site)):
+    if left := left_to_review(site):
         text = f"{not_reviewed(left)}; the report will say so. To review them: quem serve"
         click.echo(text, err=True)
 

@@ -157,7 +157,11 @@ def change(what: str) -> AnyResponse:
     states, word, after = _ACTS[what]
     with site().store.read() as c:
         state = studies.status_of(c, site().id).state
-    is_asked = what != "open" or state in _OPENED or (state == "trial" and left_to_review(site()))
+    is_asked = (
+        what != "open"
+        or state in _OPENED
+        or (state == "trial" and left_to_review(site(), is_new=True))
+    )
     if request.method == "GET" or (is_asked and not is_sure(word)):
         return ask(_question(what))
     until = request.form.get("until", "").strip()
@@ -240,7 +244,9 @@ def _question(what: str) -> dict[str, Any]:
     with site().store.read() as c:
         facts = _facts(c, site())
     opens = facts["state"] == "trial" and _ACTS[what][2] == "open"
-    return question(what, _ACTS[what][1], **facts, **(left_to_review(site()) if opens else {}))
+    return question(
+        what, _ACTS[what][1], **facts, **(left_to_review(site(), is_new=True) if opens else {})
+    )
 
 
 def _facts(c: Session, served: Site) -> dict[str, Any]:

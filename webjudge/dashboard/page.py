@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from flask import abort, flash, g, make_response, redirect, render_template, request, url_for
 
-from quem.store.reviewing import is_frozen
 from quem.store.studies import status_of
 from webjudge import wording
 from webjudge.access import site
@@ -61,9 +60,7 @@ def require_sure(asked: dict[str, Any]) -> None:
 
 def require_reviewed() -> None:
     """Ask before judges get links to unreviewed solutions that nobody has ranked."""
-    with site().store.read() as c:
-        has_begun = is_frozen(c, site().id)
-    if not has_begun and (left := left_to_review(site())):
+    if left := left_to_review(site()):
         form = [(name, value) for name, value in request.form.items() if name != "sure"]
         require_sure(question("unreviewed", form=form) | left)
 

@@ -15,8 +15,9 @@ from quem.blinding.rendering import Part, Rendered, render_solution
 from quem.solutions import Sheet, Solution
 from quem.solutions.checking import lost_images
 from quem.solutions.files import metadata_of
-from quem.solutions.identity import Hit, NameSearch
+from quem.solutions.identity import Hit, NameSearch, PlacedHit
 from quem.solutions.losses import losses_of
+from quem.solutions.model import Told
 from quem.solutions.patterns import normal, plain, word_pattern
 from quem.store.digests import keyed
 from quem.store.reviewing import freeze_review, is_frozen, is_reviewed, reviewed_digests
@@ -52,7 +53,7 @@ class ReviewedSolution:
     # For text pages the solver is empty, and so is the problem if there is none.
     problem: str
     solver: str
-    part: Solution | Sheet
+    part: Solution | Sheet | Told
     token: str  # opaque id in URLs
     open: tuple[Found, ...]  # undecided words
     decided: tuple[Reviewed, ...]  # decisions in the study file
@@ -60,7 +61,9 @@ class ReviewedSolution:
 
     @property
     def name(self) -> str:
-        """A text page's title."""
+        """A text page's title, or the key of words in the study file."""
+        if isinstance(self.part, Told):
+            return self.part.key
         return f"the statement of {self.problem}" if self.problem else self.part.files[0].inner
 
     @property
@@ -94,10 +97,13 @@ class Review:
     def __init__(self, site: Site) -> None:
         self._site = site
         search = NameSearch(site.spec, site.solutions)
-        self._hits = [
-            [hit for file in part.files for hit in search.hits(file, part.files)]
-            for _, _, part in site.solutions.places()
-        ]
+        # Problem, solver, and content of all that judges read, with its hits.
+        self._read: list[tuple[str, str, Solution | Sheet | Told, list[PlacedHit]]] = []
+        for problem, solver, part in site.solutions.places():
+            hits = [hit for file in part.files for hit in search.hits(file, part.files)]
+            self._read.append((problem, solver, part, hits))
+        for told in site.solutions.told:
+            self._read.append((told.problem, "", told, search.told_hits(told)))
 
     @cached_property
     def solutions(self) -> list[ReviewedSolution]:
@@ -187,8 +193,7 @@ class Review:
         with self._site.store.read() as c:
             seen = reviewed_digests(c, self._site.id)
         parts = []
-        places = zip(self._site.solutions.places(), self._hits, strict=True)
-        for (problem, solver, part), hits in places:
+        for problem, solver, part, hits in self._read:
             about = dict.fromkeys([(problem, solver), (problem, ""), ("", "")])
             mine = tuple(one for place in about for one in decided.get(place, ()))
             accepted = {plain(one.words) for one in mine if one.decision == "accept"}
@@ -230,6 +235,20 @@ def freeze(site: Site) -> None:
         facts["same_look"] = True
     with site.store.write() as c:
         freeze_review(c, site.id, facts)
+
+
+def left_to_review(site: Site, *, is_new: bool = False) -> dict[str, int]:
+    """Counts of undecided words and unreviewed solutions; empty if there are none.
+
+    Empty after the first ranking, too, unless rankings begin anew.
+    """
+    with site.store.read() as c:
+        if not is_new and is_frozen(c, site.id):
+            return {}
+    facts = Review(site).facts
+    words, left = facts["open"], facts["of"] - facts["reviewed"]
+    counts = {"words": words, "left": left, "of": facts["of"], "minutes": minutes_for(words + left)}
+    return counts if words or left else {}
 
 
 def minutes_for(count: int) -> int:

@@ -12,6 +12,7 @@ from quem.store.people import DEFAULT
 
 if TYPE_CHECKING:
     import datetime as dt
+    from collections.abc import Mapping
 
     from quem.store.audit_log import AuditEvent
 
@@ -61,6 +62,14 @@ def size(count: int) -> str:
 def counted(count: int, name: str) -> str:
     """Format a count with its noun."""
     return f"{count} {name}{'' if count == 1 else 's'}"
+
+
+def not_reviewed(left: Mapping[str, int]) -> str:
+    """Name undecided words and unreviewed solutions, as `left_to_review` counts them."""
+    words, solutions = left["words"], left["left"]
+    undecided = f"{counted(words, 'word')} {'is' if words == 1 else 'are'} undecided"
+    unread = f"{solutions} of {left['of']} solutions are not reviewed"
+    return " and ".join(([undecided] if words else []) + ([unread] if solutions else []))
 
 
 _RUNNING = ("open", "paused")

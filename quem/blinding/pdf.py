@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PDF_ADVICE = "is a PDF, whose pages quem draws by pikepdf and pypdfium2; pip install 'quem[pdf]'"
 # Part of the cache's key: a change of the rendering invalidates cached pages.
-_RECIPE = 1
+_RECIPE = 2
 _DPI = 144
 _CLEANED = "cleaned.pdf"
 _SECONDS = 20  # in addition to those per page
@@ -47,7 +47,14 @@ class PdfPage:
     # Pixels of its image
     width: int
     height: int
-    text: str  # visible text, in lines
+    # Visible text in lines, and its other readings: with words as broken at line ends, and with
+    # faint characters.
+    texts: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The visible text, with broken words joined."""
+        return self.texts[0]
 
 
 @dataclass(frozen=True)
@@ -77,7 +84,7 @@ def read_pdf(path: Path, patterns: Patterns = ()) -> PdfDocument:
         if known := _cache.get(key):
             return known
         document = _read(_Pages(path, file_digest(path), tuple(patterns)))
-    _cache.put(key, document, sum(len(page.text) + 100 for page in document.pages))
+    _cache.put(key, document, sum(sum(map(len, page.texts)) + 100 for page in document.pages))
     return document
 
 
@@ -134,7 +141,7 @@ def _read(pages: _Pages) -> PdfDocument:
     except (OSError, ValueError):
         contents = _contents(pages)
     rows = zip(contents["sizes"], contents["texts"], strict=True)
-    shown = tuple(PdfPage(width, height, text) for (width, height), text in rows)
+    shown = tuple(PdfPage(width, height, tuple(texts)) for (width, height), texts in rows)
     return PdfDocument(shown, contents["entries"])
 
 
@@ -145,7 +152,7 @@ def _contents(pages: _Pages) -> dict[str, Any]:
     sizes = [(int(width), int(height)) for width, height in cleaned["sizes"]]
     texts = []
     for number in range(1, len(sizes) + 1):
-        texts.append(str(_response(pages, "text", page=number)[0]["text"]))
+        texts.append(_response(pages, "text", page=number)[0]["texts"])
         if time.monotonic() - begun > _SECONDS + number * _SECONDS_A_PAGE:
             _failed.put(pages.sha256, _TOO_SLOW, 1)
             raise FileError(pages.path, _TOO_SLOW)

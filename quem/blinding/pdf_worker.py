@@ -11,7 +11,7 @@ import re
 import unicodedata
 from contextlib import suppress
 from math import ceil, floor
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pikepdf
 import pypdfium2
@@ -19,7 +19,7 @@ from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream, String
 from PIL import Image, ImageChops, ImageDraw
 from pypdfium2 import PdfDocument, PdfPage, PdfTextPage, raw
 
-from quem.blinding.spans import MARK, found_spans
+from quem.blinding.spans import MARK, found_spans, joined_spans
 from quem.blinding.workers import RefusedError, patterns_of, serve
 
 if TYPE_CHECKING:
@@ -141,6 +141,7 @@ _NO_COLOR = 8
 # Pixels and gray levels that make a character visible.
 _LEAST_HEIGHT = 3
 _LEAST_CONTRAST = 24
+_LEAST_INK = 1  # of faint characters, which are searched, but are not in the text
 _NARROW = 0.4
 # Coordinates are rounded to this fraction of a pixel, and sampled at this distance.
 _FINE = 64
@@ -149,7 +150,6 @@ _POINTS = ((0.0, 0.0), (_FAR, 0.0), (0.0, _FAR))
 _LIGATURE = re.compile("[\ufb00-\ufb06]")
 # A hyphen at a line end, as pdfium returns it.
 _HYPHEN = "\x02"
-_BROKEN_WORD = re.compile(f"{_HYPHEN}\\s*")
 _UNSEEN = re.compile("[^\\S\n]+")
 # Not printable, so no text of a page holds it.
 _PLACE = "\ue000"
@@ -183,27 +183,47 @@ def encoded(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()) ->
     return out.getvalue(), "png"
 
 
-def visible_text(pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()) -> str:
-    """The text of a page, restricted to characters with ink in the image."""
+def visible_texts(
+    pdf: PdfDocument, number: int, dpi: int, patterns: Patterns = ()
+) -> tuple[str, ...]:
+    """The text of a page, restricted to clear characters, and its other readings."""
     page = pdf[number - 1]
-    gray = _drawn(page, size_of(pdf, number, dpi), dpi).convert("L")
-    seen = [sign for _, sign in _seen(page, gray)]
-    for start, end in found_spans(_as_read(seen), patterns) if patterns else ():
-        seen[start:end] = [_PLACE, *[""] * (end - start - 1)]
-    signs = "".join(seen)
+    seen = list(_seen(page, _drawn(page, size_of(pdf, number, dpi), dpi).convert("L")))
+    for start, end in _spans(seen, patterns):
+        mark = seen[start]._replace(text=_PLACE, is_clear=True)
+        seen[start:end] = [mark, *[mark._replace(text="")] * (end - start - 1)]
+    return tuple(dict.fromkeys(_lines("".join(signs)) for signs in _readings(seen)))
+
+
+def _lines(signs: str) -> str:
     signs = signs.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    signs = _BROKEN_WORD.sub("", signs.replace("\r\n", "\n").replace("\r", "\n"))
-    signs = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), signs)
-    lines = [_UNSEEN.sub(" ", line).strip() for line in signs.replace(_PLACE, MARK).split("\n")]
+    signs = signs.replace("\r\n", "\n").replace("\r", "\n").replace(_PLACE, MARK)
+    lines = [_UNSEEN.sub(" ", line).strip() for line in signs.split("\n")]
     return "\n".join(line for line in lines if line)
 
 
-def _as_read(signs: list[str]) -> Iterator[str]:
-    """The characters normalized for search: ligatures as letters, broken words joined."""
+def _readings(seen: list[_Sign]) -> Iterator[list[str]]:
+    """The texts of signs, clear or all of them, with broken words joined or as they stand."""
+    for has_faint in (False, True):
+        signs = [one.text if one.is_clear or has_faint else "" for one in seen]
+        yield list(_as_read(signs, joins=True))
+        yield list(_as_read(signs, joins=False))
+
+
+def _as_read(signs: list[str], *, joins: bool) -> Iterator[str]:
+    """The characters normalized for search: ligatures as letters, and a hyphen at a line end."""
     broken = False
     for sign in signs:
         broken = sign == _HYPHEN or (broken and sign.isspace())
-        yield "" if broken else _LIGATURE.sub(lambda m: unicodedata.normalize("NFKC", m[0]), sign)
+        text = sign.replace(_HYPHEN, "-")
+        text = _LIGATURE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
+        yield "" if broken and joins else text
+
+
+def _spans(seen: list[_Sign], patterns: Patterns) -> list[tuple[int, int]]:
+    """The places of words in any reading."""
+    readings = _readings(seen) if patterns else ()
+    return joined_spans(span for signs in readings for span in found_spans(signs, patterns))
 
 
 def _cover(page: PdfPage, image: Image.Image, patterns: Patterns) -> None:
@@ -212,8 +232,8 @@ def _cover(page: PdfPage, image: Image.Image, patterns: Patterns) -> None:
     text = page.get_textpage()
     places = _Places(page, image.size)
     draw = ImageDraw.Draw(image)
-    for start, end in found_spans(_as_read([sign for _, sign in seen]), patterns):
-        numbers = [number for number, sign in seen[start:end] if not _is_between(sign)]
+    for start, end in _spans(seen, patterns):
+        numbers = [one.number for one in seen[start:end] if not _is_between(one.text)]
         for left, top, right, bottom in _joined(_box(text, number, places) for number in numbers):
             area = floor(left) - _MARGIN, floor(top), ceil(right) + _MARGIN, ceil(bottom)
             draw.rectangle(area, fill=_COVER)
@@ -266,39 +286,49 @@ def _extremes(gray: Image.Image) -> tuple[float, float]:
     return cast("tuple[float, float]", gray.getextrema())
 
 
-def _seen(page: PdfPage, gray: Image.Image) -> Iterator[tuple[int, str]]:
-    """Each character with ink, and the blanks between, with its number on the page."""
+class _Sign(NamedTuple):
+    """A character with ink, or a blank between."""
+
+    number: int  # on the page
+    text: str
+    is_clear: bool  # whether it is in the text that judges can copy
+
+
+def _seen(page: PdfPage, gray: Image.Image) -> Iterator[_Sign]:
+    """Each character with ink, and the blanks between."""
     text = page.get_textpage()
     places = _Places(page, gray.size)
     for index in range(text.count_chars()):
         sign = chr(raw.FPDFText_GetUnicode(text, index))
         between = _is_between(sign)
         printable = sign.isprintable() or "\ud800" <= sign <= "\udfff"
-        if between or (printable and _has_ink(text, index, sign, places, gray)):
-            yield index, sign
+        ink = _ink(text, index, sign, places, gray) if printable and not between else 0
+        if between or ink >= _LEAST_INK:
+            yield _Sign(index, sign, between or ink >= _LEAST_CONTRAST)
 
 
 def _is_between(sign: str) -> bool:
     return sign.isspace() or sign == _HYPHEN
 
 
-def _has_ink(text: PdfTextPage, index: int, sign: str, places: _Places, gray: Image.Image) -> bool:
+def _ink(text: PdfTextPage, index: int, sign: str, places: _Places, gray: Image.Image) -> float:
+    """The contrast of a character; 0 if it cannot be read."""
     try:
         left, top, right, bottom = box = places.of(text.get_charbox(index))
         # Dots and dashes are small: the height of their line decides whether they can be read.
         line = box if sign.isalnum() else places.of(text.get_charbox(index, loose=True))
     except pypdfium2.PdfiumError:
-        return False
+        return 0
     # Text may run upward, so its height is the width of a box.
     height = max(line[2] - line[0], line[3] - line[1])
     if height < _LEAST_HEIGHT or left < 0 or top < 0 or right > gray.width or bottom > gray.height:
-        return False
+        return 0
     # A dash or a capital I fills its box; the neighboring pixels show its ink.
     narrow, wide = sorted((right - left, bottom - top))
     more = 1 if not sign.isalnum() or narrow < _NARROW * wide else 0
     area = floor(left) - more, floor(top) - more, ceil(right) + more, ceil(bottom) + more
     darkest, lightest = _extremes(gray.crop(area))
-    return lightest - darkest >= _LEAST_CONTRAST
+    return lightest - darkest
 
 
 class _Places:
@@ -352,12 +382,12 @@ class _Worker:
         return {"sizes": sizes, "entries": entries}, cleaned
 
     def text(self, request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
-        """The visible text of a page."""
+        """The visible text of a page, and its other readings."""
         drawn = self._opened(request["key"], content)
         if drawn is None:
             return {"gone": True}, b""
         patterns = patterns_of(request["redacted"])
-        return {"text": visible_text(drawn, request["page"], request["dpi"], patterns)}, b""
+        return {"texts": visible_texts(drawn, request["page"], request["dpi"], patterns)}, b""
 
     def image(self, request: dict[str, Any], content: bytes) -> tuple[dict[str, Any], bytes]:
         """The image of a page and its file extension."""

@@ -22,14 +22,18 @@ def found_spans(
 ) -> list[tuple[int, int]]:
     """Find words in a text of several pieces."""
     text, owners = _normal(pieces)
-    places = sorted(
+    return joined_spans(
         (owners[match.start()][0], owners[match.end() - 1][1] + 1)
         for pattern in patterns
         for match in pattern.finditer(text)
         if match.end() > match.start()
     )
+
+
+def joined_spans(places: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Sorted places without overlaps."""
     joined: list[tuple[int, int]] = []
-    for start, end in places:
+    for start, end in sorted(places):
         if joined and start < joined[-1][1]:
             joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @database_option
 @code_option
 @unsandboxed_option
-@click.option("--details", is_flag=True, help="List what is removed quietly, and weak hits.")
+@click.option("--details", is_flag=True, help="List what is removed, not asked, or not searched.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if there is something to decide.")
 def check(
     study: Path,
@@ -117,10 +117,11 @@ def _print_unasked(found: Unasked, *, details: bool) -> None:
     for name, lines in (
         ("Removed quietly: metadata of", found.removed),
         ("Not asked, cited authors and words that are also names:", found.weak),
+        ("Not searched, since pictures and scanned pages have no text:", found.unsearched),
     ):
         if lines:
             count = f"{len(lines)} file{'' if len(lines) == 1 else 's'}"
-            counted = count if lines is found.removed else f"{len(lines)}"
+            counted = f"{len(lines)}" if lines is found.weak else count
             click.echo(f"\n{name} {counted}{more}", err=True)
             for line in lines if details else ():
                 click.echo(f"  {line}", err=True)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
+    from quem.errors import StudyWarning
     from quem.machines.running import Judged, Limits, Planned
     from quem.studyfile.machines import Machine
     from quem.studyfile.runs import Run
@@ -75,7 +76,7 @@ def judge(
     planned = [plan_run(judged, machine, problems=problems or None) for machine in chosen]
     if not (dry_run or replay):
         _refuse_hosts(judged, planned, send_to)
-    _show(planned)
+    _show(planned, judged.warnings)
     if dry_run:
         return
     _note(judged, planned, database, replay=replay)
@@ -131,10 +132,11 @@ def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ..
     refuse(mistakes)
 
 
-def _show(planned: list[Planned]) -> None:
+def _show(planned: list[Planned], warnings: tuple[StudyWarning, ...]) -> None:
     """List what is sent, and to whom."""
     import shlex
 
+    from quem.commands.options import print_undecided
     from quem.wording import format_count, join_words
 
     for one in planned:
@@ -160,7 +162,9 @@ def _show(planned: list[Planned]) -> None:
                 click.echo(f"  {format_count(count, 'invisible character')} taken out of {name}")
     if planned:
         kinds = join_words(dict.fromkeys(kind for one in planned for kind in one.kinds))
-        click.echo(f"material: {kinds}; names, experience, and rankings stay here")
+        stay = "the study file's names, experience, and rankings stay here"
+        sent = "; undecided words above may be sent" if print_undecided(warnings) else ""
+        click.echo(f"material: {kinds}; {stay}{sent}")
 
 
 def _note(judged: Judged, planned: list[Planned], database: str | None, *, replay: bool) -> None:

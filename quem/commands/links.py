@@ -339,14 +339,13 @@ def _send(
 
 
 def _say_unreviewed(site: Site) -> None:
-    """Print how many solutions nobody reviewed, as long as no judge has ranked."""
-    from quem.store.reviewing import count_unreviewed
+    """Print what nobody decided or reviewed, as long as no judge has ranked."""
+    from webjudge.solution_review import left_to_review
+    from webjudge.wording import not_reviewed
 
-    with site.store.read() as c:
-        left = count_unreviewed(c, site.id, site.solutions)
-    if left:
-        of = f"{left} of {len(site.solutions)} solutions are not reviewed"
-        click.echo(f"{of}; the report will say so. To review them: quem serve", err=True)
+    if left := left_to_review(site):
+        text = f"{not_reviewed(left)}; the report will say so. To review them: quem serve"
+        click.echo(text, err=True)
 
 
 @contextmanager

@@ -398,3 +398,10 @@ def print_warnings(warnings: Iterable[StudyWarning]) -> None:
         click.echo(err=True)
     for warning in warnings:
         click.echo(f"warning: {warning.code}: {warning.message}", err=True)
+
+
+def print_undecided(warnings: Iterable[StudyWarning]) -> bool:
+    """Print what could name solvers in material for others; returns whether there is any."""
+    undecided = [one for one in warnings if one.code in ("identity", "hidden-text")]
+    print_warnings(undecided)
+    return bool(undecided)

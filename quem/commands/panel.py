@@ -10,7 +10,6 @@ import click
 from quem.commands.options import (
     conversion_progress,
     database_option,
-    print_warnings,
     say_next,
     study_argument,
     unsandboxed_option,
@@ -69,6 +68,7 @@ def make(
     import pandas as pd
 
     from quem import kinds
+    from quem.commands.options import print_undecided
     from quem.panels.making import make_panel
     from quem.panels.package import read_panel
     from quem.rankings import Decisions
@@ -109,7 +109,7 @@ def make(
         last_ranked_on=_last_day(draft, database),
     )
     write_files(path.parent, {path.name: content})
-    print_warnings(one for one in warnings if one.code in ("identity", "metadata"))
+    print_undecided(warnings)
     for one, why in left_out.items():
         click.echo(f"left out: {one}: {why}", err=True)
     if not (consent or solutions.solving_consent):

@@ -13,7 +13,7 @@ from threading import Event, Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from quem.errors import Mistake, QuemError, refuse
+from quem.errors import Mistake, QuemError, StudyWarning, refuse
 from quem.machines.answers import InvalidAnswerError, Refusal, Transcripts, read_answer
 from quem.machines.calling import CallError, Pace, Reply, judge_of
 from quem.machines.material import ImagesError, sheet_pieces, solution_pieces
@@ -47,6 +47,7 @@ class Judged:
     declared: Declared
     solutions: Solutions
     prompt: str
+    warnings: tuple[StudyWarning, ...]  # about the solutions
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
     """Read a study with all its solutions."""
     draft = draft_experience(path)
     spec = draft.checked()
-    solutions, mistakes, _ = check_solutions(draft, complete=True, sandboxed=sandboxed)
+    solutions, mistakes, warnings = check_solutions(draft, complete=True, sandboxed=sandboxed)
     refuse(mistakes)
     if not spec.machines:
         message = (
@@ -129,7 +130,7 @@ def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
         raise QuemError(Mistake(draft.name, key="machines", message=message))
     own = spec.machine.prompt if spec.machine else ""
     prompt = read_prompt(*draft.beside(own)) if own else default_prompt()
-    return Judged(path, draft.name, spec, draft.declared, solutions, prompt)
+    return Judged(path, draft.name, spec, draft.declared, solutions, prompt, tuple(warnings))
 
 
 def plan_run(

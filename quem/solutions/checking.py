@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import read_text, shown
 from quem.solutions.decisions import unused_decisions
+from quem.solutions.files import DRAWING
 from quem.solutions.finding import find_solutions, printable
 from quem.solutions.sheets import inner_path, is_unwritten, references
 from quem.studyfile.blocks import LONGEST_LIST
@@ -111,6 +113,7 @@ class Unasked(NamedTuple):
 
     removed: list[str]  # removed content, one line per file
     weak: list[str]  # one line per word
+    unsearched: list[str]  # pictures and pages without text, one line per file
 
 
 def unasked(solutions: Solutions, spec: JudgedSpec) -> Unasked:
@@ -124,7 +127,20 @@ def unasked(solutions: Solutions, spec: JudgedSpec) -> Unasked:
         if file.kind in _WITH_METADATA and (fields := metadata_of(file))
     ]
     _, weak = words_in(solutions, spec)
-    return Unasked(removed, [word.line for word in weak])
+    return Unasked(removed, [word.line for word in weak], list(_unsearched(solutions)))
+
+
+def _unsearched(solutions: Solutions) -> Iterator[str]:
+    """Pictures, and pages without text, such as scans."""
+    from quem.blinding.pages import pages_of
+
+    for file in _files(solutions):
+        if file.kind == "image" and file.path.suffix.casefold() != DRAWING:
+            yield file.name
+        elif file.kind in ("pdf", "office"):
+            with suppress(QuemError, OSError):
+                bare = [str(n) for n, page in enumerate(pages_of(file), 1) if not any(page.texts)]
+                yield from [f"{file.name}: page {', '.join(bare)}"] if bare else []
 
 
 def _files(solutions: Solutions) -> Iterator[SolutionFile]:

@@ -79,7 +79,9 @@ def unused_decisions(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyWa
     for one in spec.judging.reviewed:
         pattern = Redaction(one.words).pattern
         about = files[one.problem, one.solver]
-        if pattern and not any(_holds(file, pattern) for file in about):
+        if pattern and not (
+            any(_holds(file, pattern) for file in about) or _is_told(solutions, one, pattern)
+        ):
             unused.append(one)
     for one in unused[:_MOST]:
         message = (
@@ -96,6 +98,12 @@ def _place(one: Reviewed) -> str:
     if one.solver:
         return f"the solution of {one.solver} on {one.problem}"
     return f"any solution of {one.problem}" if one.problem else "anything that judges read"
+
+
+def _is_told(solutions: Solutions, one: Reviewed, pattern: re.Pattern[str]) -> bool:
+    """Whether words are in the study file, where judges read them."""
+    about = [told for told in solutions.told if one.problem in ("", told.problem)]
+    return not one.solver and any(pattern.search(normal(told.text)) for told in about)
 
 
 def _holds(file: SolutionFile, pattern: re.Pattern[str]) -> bool:
@@ -122,6 +130,6 @@ def _texts(file: SolutionFile) -> Iterator[str]:
     from quem.blinding.rendering import sheet_texts
 
     bare = replace(file, redactions=())
-    yield from (page.text for page in pages_of(bare))
+    yield from (text for page in pages_of(bare) for text in page.texts)
     if file.kind == "workbook":
         yield from (text for _, text in sheet_texts(bare))

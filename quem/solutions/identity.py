@@ -35,6 +35,8 @@ from quem.solutions.telltales import telltales
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from quem.blinding.pdf import PdfPage
+    from quem.solutions.model import Told
     from quem.studyfile.relevance import JudgedSpec
 
 Level = Literal["decide", "maybe"]
@@ -158,15 +160,18 @@ class Names:
         """Whether words are only a part of a person's name, which must be capitalized."""
         return key_of_name(words) in self._parts and words[:1].isupper()
 
-    def find(self, text: str) -> list[Hit]:
-        """Every hit in a text; of overlapping ones the most serious, then the longest."""
+    def find(self, text: str, *, hints: bool = True) -> list[Hit]:
+        """Every hit in a text; of overlapping ones the most serious, then the longest.
+
+        Without hints, only names.
+        """
         small, places = folded(text)
         if not small:
             return []
         found = [*self._find_names(text, small, places), *self._find_exact(text)]
         found += [
             _hit(text, one.start, one.end, _Source(one.meaning, ""), decide=one.decide)
-            for one in telltales(text)
+            for one in (telltales(text) if hints else ())
         ]
         kept: list[Hit] = []
         for hit in sorted(found, key=lambda hit: (hit.level != "decide", hit.start - hit.end)):
@@ -389,6 +394,11 @@ class NameSearch:
             return []
         return found
 
+    def told_hits(self, told: Told) -> list[PlacedHit]:
+        """The hits that need a decision in words of the study file; its hints are no solver's."""
+        found = self.known.find(told.text, hints=False)
+        return [("", hit) for hit in found if hit.level == "decide"]
+
     def _small_parts(self, file: SolutionFile) -> frozenset[str]:
         if file.kind in ("image", "office", "workbook", "pdf"):
             return frozenset()
@@ -424,22 +434,29 @@ class Word(NamedTuple):
 
     text: str
     meaning: str
-    places: tuple[tuple[SolutionFile, str], ...]  # with the place of the `PlacedHit`
+    # Names of files or keys, each with the place of the `PlacedHit`.
+    places: tuple[tuple[str, str], ...]
 
     @property
     def line(self) -> str:
         """Its first place, its meaning, and the number of other files."""
-        file, place = self.places[0]
+        name, place = self.places[0]
         others = len({one for one, _ in self.places}) - 1
         more = f", also in {others:,} other file{'' if others == 1 else 's'}" if others else ""
-        return f'{file.name}{place}: "{self.text}", {self.meaning}{more}'
+        return f'{name}{place}: "{self.text}", {self.meaning}{more}'
 
 
 def words_in(solutions: Solutions, spec: JudgedSpec) -> tuple[list[Word], list[Word]]:
     """The words that need a decision, most frequent first, and weak ones."""
     search, accepted = NameSearch(spec, solutions), accepted_words(spec)
-    found: defaultdict[Level, dict[tuple[str, str], list[tuple[SolutionFile, str]]]]
-    found = defaultdict(dict)
+    found: defaultdict[Level, dict[tuple[str, ...], list[tuple[str, str]]]] = defaultdict(dict)
+    for told in solutions.told:
+        fine = accepted(told.problem, "")
+        for place, hit in search.told_hits(told):
+            if plain(hit.text) not in fine:
+                # A word of its own, so that its key is named.
+                own = hit.word or hit.text, hit.meaning, told.key
+                found[hit.level].setdefault(own, []).append((told.key, place))
     seen: set[SolutionFile] = set()
     for problem, solver, part in solutions.places():
         fine = accepted(problem, solver)
@@ -450,12 +467,12 @@ def words_in(solutions: Solutions, spec: JudgedSpec) -> tuple[list[Word], list[W
             for place, hit in search.all_hits(file, part.files):
                 if plain(hit.text) not in fine:
                     word = hit.word or hit.text, hit.meaning
-                    found[hit.level].setdefault(word, []).append((file, place))
+                    found[hit.level].setdefault(word, []).append((file.name, place))
     return _by_word(found["decide"]), _by_word(found["maybe"])
 
 
-def _by_word(found: Mapping[tuple[str, str], list[tuple[SolutionFile, str]]]) -> list[Word]:
-    words = [Word(text, meaning, tuple(places)) for (text, meaning), places in found.items()]
+def _by_word(found: Mapping[tuple[str, ...], list[tuple[str, str]]]) -> list[Word]:
+    words = [Word(text, meaning, tuple(places)) for (text, meaning, *_), places in found.items()]
     return sorted(words, key=lambda word: -len({file for file, _ in word.places}))
 
 
@@ -556,7 +573,7 @@ def _hits_in(
 
         yield from _hits_in_tables(file, known) if file.kind == "workbook" else ()
         for number, page in enumerate(pages_of(file), 1):
-            yield from ((f": page {number}", hit) for hit in known.find(page.text))
+            yield from ((f": page {number}", hit) for hit in _hits_on_page(page, known))
     elif file.path.suffix.casefold() == DRAWING:
         from quem.blinding.drawings import drawing_text
 
@@ -570,6 +587,20 @@ def _hits_in(
         yield from (("", hit) for hit in hits if len(hit.text) > _BY_CHANCE)
     else:
         yield from _hits_in_text(file, files, known)
+
+
+def _hits_on_page(page: PdfPage, known: Names) -> Iterator[Hit]:
+    """Each hit on a page, once where several readings have it."""
+    met: set[tuple[str, str]] = set()
+    for text in page.texts:
+        hits = [(hit, (hit.meaning, plain(hit.text))) for hit in known.find(text)]
+        here = {key for _, key in hits}
+        # Parts of a name that is whole in another reading are no hits of their own.
+        whole = [words for _, words in met - here]
+        for hit, key in hits:
+            if key not in met and not any(key[1] in words for words in whole):
+                yield hit
+        met |= here
 
 
 def _hits_in_tables(file: SolutionFile, known: Names) -> Iterator[PlacedHit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from quem.blinding.same_look import level_signs
 from quem.solutions.patterns import normal, plain, word_pattern
@@ -138,6 +138,14 @@ class Sheet:
     translations: dict[str, Sheet] = field(default_factory=dict, hash=False)
 
 
+class Told(NamedTuple):
+    """Words for judges that are in the study file, or in an invitation."""
+
+    key: str
+    problem: str  # empty if they belong to none
+    text: str
+
+
 @dataclass(frozen=True)
 class Solutions:
     """The solutions and texts of a study."""
@@ -155,6 +163,7 @@ class Solutions:
     # Texts for subjects
     solving_briefing: Sheet | None = None
     solving_consent: Sheet | None = None
+    told: tuple[Told, ...] = ()  # empty without solutions
 
     def group(self, problem: str) -> dict[str, Solution]:
         """The solutions of a problem, possibly that for practice, by solver."""

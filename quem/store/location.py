@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quem.wording import join_words
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -47,7 +45,7 @@ def no_session(place: DatabaseLocation) -> str:
 def same_as(known: Sequence[str]) -> str:
     """How to say that a study is one of those that a database holds."""
     return (
-        f"there is that of {join_words(known, 3)}: if this is the same study, in a folder that was "
+        f"there is that of {', '.join(known[:3])}: if this is the same study, in a folder that was "
         f"renamed or copied, write `id: {known[0]}` into its study file"
     )
 

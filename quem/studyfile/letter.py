@@ -58,13 +58,18 @@ def find_letter(file: StudyFile) -> list[Mistake]:
     if missing := file.not_there(("invitation", "text"), named):
         return [missing]
     mistakes: list[Mistake] = []
-    for language in ("", *get_args(LanguageCode)):
-        path, name = file.beside(_of_language(named, language))
-        if language and not path.exists():
-            continue
+    for path, name in letters(file, named):
         with collecting(mistakes):
             read_letter(path, name, has_deadline=has_deadline)
     return mistakes
+
+
+def letters(file: StudyFile, named: str) -> Iterator[tuple[Path, str]]:
+    """Path and name of each invitation of a study: the one that it names, and translations."""
+    for language in ("", *get_args(LanguageCode)) if named else ():
+        path, name = file.beside(_of_language(named, language))
+        if not language or path.exists():
+            yield path, name
 
 
 def letter_in(study: Path, named: str, language: str) -> Path:

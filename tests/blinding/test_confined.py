@@ -60,7 +60,7 @@ def test_workers_give_what_the_libraries_give_here(tmp_path: Path) -> None:
     free, known = pypdfium2.PdfDocument(out.getvalue()), patterns("ordinary")
     assert read_pdf(path).entries == entries
     for number, page in enumerate(read_pdf(path, known).pages, 1):
-        assert page.text == pdf_worker.visible_text(free, number, 144, known)
+        assert page.texts == pdf_worker.visible_texts(free, number, 144, known)
         assert page.text in ("An [removed] plan", "An [removed] plan\nSeen")
     assert page_image(path, 2, known)[0] == pdf_worker.encoded(free, 2, 144, known)[0]
     path = tmp_path / "a.svg"

@@ -17,8 +17,9 @@ from quem.blinding import cache, pdf
 from quem.blinding.pdf import page_image, read_pdf
 from quem.errors import FileError
 from quem.solutions import check_solutions
+from quem.solutions.checking import unasked
 from quem.studyfile.reading import draft_study
-from tests.blinding.made import opened
+from tests.blinding.made import opened, patterns
 from tests.blinding.planted import document
 from tests.webjudge.sites import SUBJECTS, write_site
 
@@ -60,6 +61,52 @@ def test_a_visible_name_is_found_with_its_page(tmp_path: Path) -> None:
         f'{path}: page 3: "{word}", an identity word' for word in ("Quark", "Wolper", "Zebulon")
     ]
     assert page_image(path, 3) != page_image(path, 2)
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "rest"),
+    [
+        (
+            "(of the Zebulon-) Tj 0 -24 Td (method) Tj",
+            "of the Zebulonmethod",
+            "of the [removed]method",
+        ),
+        ("(by Zebu-) Tj 0 -24 Td (lon today) Tj", "by Zebulon today", "by [removed] today"),
+        (".95 g (Zebulon) Tj 0 g ( says) Tj", "says", "[removed] says"),
+        (".99 g (Zebulon) Tj 0 g ( says) Tj", "says", "[removed] says"),
+        ("(Zeb) Tj .95 g (x) Tj 0 g (ulon says) Tj", "Zebulon says", "[removed] says"),
+    ],
+    ids=["before a hyphen", "broken", "gray", "hardly gray", "gray between"],
+)
+def test_all_readings_of_a_page_are_searched(
+    tmp_path: Path, content: str, text: str, rest: str
+) -> None:
+    """Judges can copy the clear one; what is redacted is covered in the image as well."""
+    study = write_site(tmp_path, problems=1, judging="{identity_words: [Zebulon]}")
+    (tmp_path / "solutions" / "P1" / f"{SUBJECTS[0]}.md").unlink()
+    made = document(f"BT /F1 14 Tf 20 160 Td {content} ET".encode())
+    path = saved(tmp_path / "solutions" / "P1" / f"{SUBJECTS[0]}.pdf", made)
+    _, _, warnings = check_solutions(draft_study(study), complete=True)
+    found = [doubt.message for doubt in warnings if doubt.code == "identity"]
+    assert found == [f'{path}: page 1: "Zebulon", an identity word']
+    (page,), (redacted,) = read_pdf(path).pages, read_pdf(path, patterns("Zebulon")).pages
+    assert (page.text, redacted.text) == (text, rest)
+    assert not any("ulon" in reading for reading in redacted.texts)
+    image = opened(page_image(path, 1, patterns("Zebulon"))[0]).convert("L")
+    assert image.tobytes().count(128) > 1000
+
+
+def test_pages_without_text_are_told(tmp_path: Path) -> None:
+    study = write_site(tmp_path, problems=1)
+    folder = tmp_path / "solutions" / "P1"
+    (folder / f"{SUBJECTS[0]}.md").unlink()
+    scan = document(n_pages=3)
+    scan.pages[1].obj.Contents = scan.make_stream(b"9 9 99 99 re f")
+    path = saved(folder / f"{SUBJECTS[0]}.pdf", scan)
+    draft = draft_study(study)
+    solutions, *_ = check_solutions(draft, complete=True)
+    assert draft.spec
+    assert unasked(solutions, draft.spec).unsearched == [f"{path}: page 2"]
 
 
 def test_text_is_read_as_it_stands(tmp_path: Path) -> None:

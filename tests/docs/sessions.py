@@ -23,7 +23,7 @@ def hold_session(study: Path) -> None:
         organizer = Browserless(served.base)
         first = organizer.get(served.dashboard)
         links = _filled_in(study, organizer, first) if is_new else list(served.links.values())
-        organizer.submit("/dashboard/open")
+        organizer.submit("/dashboard/open", sure="yes")
         for link in links:
             judge = Browserless(served.base)
             judge.get(link)

@@ -89,6 +89,15 @@ def test_a_command_from_a_dry_run_to_damaged_transcripts(tmp_path: Path) -> None
     path = study_for(tmp_path, command("fair"))
     code, said = judged(path, "--dry-run")
     assert (code, f"given to the program {sys.executable}" in said, kept(path)) == (0, True, {})
+    assert "undecided" not in said
+    # Names in the texts are sent, so they are named; the answers stay those of the texts.
+    named = study_for(tmp_path / "named", command("fair"))
+    text = named.read_text("utf-8").replace("{id: sys}", "{id: sys, name: Deep Blunder}")
+    named.write_text(text, "utf-8")
+    (named.parent / "solutions/P1/S1.txt").write_text("quality 1, unlike Deep Blunder\n", "utf-8")
+    code, said = judged(named, "--dry-run")
+    assert "warning: identity: " in said
+    assert "stay here; undecided words above may be sent" in said
     # Nothing counts before all calls are made; later commands go on.
     code, said = judged(path, "--max-calls", "5")
     assert (code, "5 requests sent" in said, runs(path)) == (1, True, [])

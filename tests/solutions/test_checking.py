@@ -133,6 +133,35 @@ def test_identity_words_have_file_and_line(tmp_path: Path) -> None:
     assert len(told) == len(PLACES)
 
 
+def test_words_of_the_study_file_have_their_key(tmp_path: Path) -> None:
+    """Names alone, and not who asks; what is accepted is told no more, and is no unused entry."""
+    ask = {"id": "q", "about": "task", "kind": "choice", "text": "Why?", "options": ["Kilo", "no"]}
+    more = {
+        "title": "ACME against the rest",
+        "invitation": {"title": "Is Golf good?", "text": "letter.md"},
+        "organizer": {"name": "Hotel", "institution": "India Inc", "email": "hotel@juliett.org"},
+    }
+    judging = {"identity_words": "ACME Golf Hotel India Juliett Kilo Lima".split()}
+    letter = "Dear {name}, {link}\nWrite to a@b.org. Hotel"
+    files: Files = {"/letter.md": letter, "/letter.de.md": letter}
+    problems = [{"id": "P1", "title": "What Lima did"}, {"id": "P2"}]
+    keys = (
+        *("title", "invitation.title", "letter.md", "letter.de.md", "organizer.institution"),
+        *("organizer.email", "problems.P1.title", "judging.questions.q"),
+    )
+
+    def told(*reviewed: dict[str, str]) -> list[str]:
+        about = {**judging, "questions": [ask], "reviewed": reviewed}
+        study = write_judged(tmp_path, files, judging=about, problems=problems, **more)
+        found = doubts(study)
+        assert {code for code, _ in found} <= {"identity"}
+        return sorted(message.partition(': "')[0] for _, message in found)
+
+    assert told() == sorted(keys)
+    accepted = decision("Lima", "accept", "P1"), decision("ACME", "accept")
+    assert told(*accepted) == sorted({*keys} - {"title", "problems.P1.title"})
+
+
 def test_only_what_judges_receive_is_searched(tmp_path: Path) -> None:
     """Names in comments, classes, scripts and front matter are not sent, so they do no harm."""
     files: Files = {

@@ -125,7 +125,7 @@ def test_organizers_leave_with_the_study_file(
 def test_the_log_names_who_did_what(app: Flask, site: Site) -> None:
     dashboard = enter_dashboard(app, site, "amy")
     key = everybody(site)["J1"].key
-    dashboard.post("/dashboard/open")
+    dashboard.post("/dashboard/open", data=SURE)
     rank(site, "J1", "P1")
     for path in ("judges/links", f"people/{key}/link", f"people/{key}/revoke", "reveal", "close"):
         form = {**SURE, "word": "reveal"}

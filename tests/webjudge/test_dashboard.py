@@ -74,7 +74,8 @@ def submitted(site: Site) -> int:
 
 
 @pytest.mark.parametrize(
-    ("path", "form", "left"), [("discard-and-open", DISCARD, 0), ("open", {"trial": "keep"}, 1)]
+    ("path", "form", "left"),
+    [("discard-and-open", DISCARD, 0), ("open", {**SURE, "trial": "keep"}, 1)],
 )
 def test_opening_asks_what_becomes_of_the_trial(
     dashboard: FlaskClient, site: Site, path: str, form: dict[str, str], left: int
@@ -83,6 +84,10 @@ def test_opening_asks_what_becomes_of_the_trial(
     question = dashboard.get("/dashboard/open").text
     assert "Keep 1 test ranking and open" in question
     assert 'href="/dashboard/discard-and-open"' in question
+    for path_asked in ("open", path):
+        assert (
+            "10 of 10 solutions are not reviewed" in dashboard.get(f"/dashboard/{path_asked}").text
+        )
     assert dashboard.post("/dashboard/open", data=SURE).status_code == 422
     assert state_of(site) == "trial"
     assert dashboard.post(f"/dashboard/{path}", data=form).status_code == 303

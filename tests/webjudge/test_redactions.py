@@ -30,6 +30,7 @@ from tests.webjudge.sites import (
     put,
     rank_all,
     set_life,
+    state_of,
     write_site,
 )
 from webjudge import create_app, open_site
@@ -252,14 +253,25 @@ def test_a_solution_counts_as_reviewed_by_the_button_alone(app: Flask, client: F
     assert "1 of 10 solutions reviewed" in client.get(LIST).text
 
 
-def test_links_are_not_sent_to_what_nobody_looked_through(app: Flask, client: FlaskClient) -> None:
+def test_nothing_opens_on_what_nobody_looked_through(app: Flask, client: FlaskClient) -> None:
+    """The undecided words and the solutions are counted; what is paused goes on without."""
     look(client, SUBJECTS[2])
+    counts = "3 words are undecided and 9 of 10 solutions are not reviewed"
+    for asked in (client.get("/dashboard/open"), client.post("/dashboard/open")):
+        assert counts in asked.text
+        assert "Open anyway" in asked.text
+    assert state_of(site_of(app)) == "trial"
     key, new = "/dashboard/people/1/link", {"id": "J9", "name": "", "experience": ""}
     for path, form in (("/dashboard/judges/links", {}), (key, {}), ("/dashboard/judges/new", new)):
         refusal = client.post(path, data=form)
         assert refusal.status_code == 422
         assert "9 of 10 solutions are not reviewed" in refusal.text
         assert f'href="{LIST}"' in refusal.text
+        assert counts in refusal.text
+    assert client.post("/dashboard/open", data=SURE).status_code == 303
+    assert client.post("/dashboard/pause", data=SURE).status_code == 303
+    assert "undecided" not in client.get("/dashboard/open").text
+    assert client.post("/dashboard/open", data=SURE).status_code == 303
     assert "/j/" in client.post("/dashboard/judges/new", data={**new, **SURE}).text
     begin(app)
     assert "/j/" in client.post(key).text

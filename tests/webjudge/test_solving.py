@@ -242,7 +242,7 @@ def test_closing_writes_what_judges_get(
             one.client.post(f"/solve/t/{one.tasks()[-1]}/skip", data={"minutes": "30"})
         else:
             one.solve_all(f"What I, number {number}, would do.")
-    assert "Close the solving session first" in dashboard.post("/dashboard/open").text
+    assert "Close the solving session first" in dashboard.post("/dashboard/open", data=SURE).text
     folder = site.path.parent
     lost = (folder / "solutions/P1/sys1.md").rename(folder / "lost.md")
     page = dashboard.post("/dashboard/solving/close", data=SURE).text
@@ -264,7 +264,7 @@ def test_closing_writes_what_judges_get(
     assert [(m.problem, m.solver) for m in spec.missing] == [("P2", "S3"), ("P3", "S3")]
     one = Solver(app, site, "S1")
     assert one.save(one.tasks()[0], 9, "later").status_code == 403
-    assert dashboard.post("/dashboard/open").status_code == 303
+    assert dashboard.post("/dashboard/open", data=SURE).status_code == 303
     judge = enter_as(app, site, "J1")
     assert "What I, number" in "".join(judge.get(f"/judge/g/{gid}").text for gid in gids(judge))
     elsewhere = enter_as(other, other_site, "J1")

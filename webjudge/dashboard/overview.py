@@ -38,6 +38,7 @@ from webjudge import wording as say
 from webjudge.access import acting, log_out, site
 from webjudge.dashboard.page import ask, back, dashboard_page, is_sure, message, question
 from webjudge.dashboard.results import report_page
+from webjudge.solution_review import left_to_review
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -154,7 +155,12 @@ def change(what: str) -> AnyResponse:
     """Change the study's state, or delete or reveal rankings, after confirmation."""
     states, word, after = _ACTS[what]
     with site().store.read() as c:
-        is_asked = what != "open" or studies.status_of(c, site().id).state in _OPENED
+        state = studies.status_of(c, site().id).state
+    is_asked = (
+        what != "open"
+        or state in _OPENED
+        or (state == "trial" and left_to_review(site(), is_new=True))
+    )
     if request.method == "GET" or (is_asked and not is_sure(word)):
         return ask(_question(what))
     until = request.form.get("until", "").strip()
@@ -235,7 +241,11 @@ def _row(served: Site, one: JudgeStanding) -> dict[str, Any]:
 
 def _question(what: str) -> dict[str, Any]:
     with site().store.read() as c:
-        return question(what, _ACTS[what][1], **_facts(c, site()))
+        facts = _facts(c, site())
+    opens = facts["state"] == "trial" and _ACTS[what][2] == "open"
+    return question(
+        what, _ACTS[what][1], **facts, **(left_to_review(site(), is_new=True) if opens else {})
+    )
 
 
 def _facts(c: Session, served: Site) -> dict[str, Any]:

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from flask import abort, flash, g, make_response, redirect, render_template, request, url_for
 
-from quem.store.reviewing import count_unreviewed
 from quem.store.studies import status_of
 from webjudge import wording
 from webjudge.access import site
 from webjudge.languages import day
-from webjudge.solution_review import minutes_for
+from webjudge.solution_review import left_to_review
 
 if TYPE_CHECKING:
     from flask import Response
@@ -61,12 +60,9 @@ def require_sure(asked: dict[str, Any]) -> None:
 
 def require_reviewed() -> None:
     """Ask before judges get links to unreviewed solutions that nobody has ranked."""
-    with site().store.read() as c:
-        left = count_unreviewed(c, site().id, site().solutions)
-    if left:
+    if left := left_to_review(site()):
         form = [(name, value) for name, value in request.form.items() if name != "sure"]
-        facts = {"left": left, "of": len(site().solutions), "minutes": minutes_for(left)}
-        require_sure(question("unreviewed", form=form) | facts)
+        require_sure(question("unreviewed", form=form) | left)
 
 
 def message(name: str, **values: Any) -> str:  # noqa: ANN401  what a template shows

@@ -88,13 +88,14 @@ def _unstable_retriever(of: Evaluation, _: ScoreTable) -> Iterator[str]:
 @_RESULTS.add("undefined-scores")
 def _undefined_scores(of: Evaluation, table: ScoreTable) -> Iterator[str]:
     """Measures without a score despite a list and a ground truth."""
-    sizes = np.array([matched.rows.sizes for matched in of.scored.matched])
+    counts = of.scored.counts
+    sizes = np.array([matched.rows.sizes[counts] for matched in of.scored.matched])
     undefined = np.isnan(table.values) & (sizes > 0)[:, :, np.newaxis]
     said = []
     for at in np.flatnonzero(undefined.any(axis=(0, 1))).tolist():
         system, query = np.argwhere(undefined[:, :, at])[0].tolist()
         reasons = computed(of.scored.measures[at], of.scored.lists(system))[1]
-        why = next((f" ({reason})" for where, reason in reasons if where[query]), "")
+        why = next((f" ({reason})" for where, reason in reasons if where[counts][query]), "")
         n = int(undefined[:, :, at].any(axis=0).sum())
         said.append(f"{table.columns[at]} for {_of_all(n, len(table.queries))}{why}")
     if said:

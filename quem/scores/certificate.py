@@ -249,7 +249,7 @@ class _Examined:
         ends, tied = [], 0
         for at, system in zip(self.claim[:2], systems, strict=True):
             lists = evidence.lists(system)
-            values = self.table.values[at, :, self.claim.measure]
+            values = evidence.spread(self.table.values[at, :, self.claim.measure])
             least, greatest, n = _over_orders(lists, measure, values)
             ends.append(_ordered(self.sign, least, greatest))
             tied += n
@@ -315,10 +315,9 @@ def _over_orders(lists: Lists, measure: Measure, values: Floats) -> tuple[Floats
     for queries in lists.run.parts():
         part = lists.part(queries)
         tie = part.run.ties(part.score)
-        tied = np.bincount(tie)[tie] > 1
+        tied = (np.bincount(tie)[tie] > 1) & ~np.isnan(values[queries])[part.run.row]
         n += int(tied.sum())
-        has_ties = np.bincount(part.run.row[tied], minlength=len(part)) > 0
-        at = np.flatnonzero(has_ties & ~np.isnan(values[queries]))
+        at = np.unique(part.run.row[tied])
         by = part.relevance if "rel" in dict(measure.values) else part.value
         for relevant_first in (False, True) if len(at) else ():
             ends = computed(measure, part.untied(relevant_first=relevant_first, by=by))[0][at]

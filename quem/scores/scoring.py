@@ -43,9 +43,15 @@ class Scored:
     systems: tuple[str, ...]
     measures: tuple[Measure, ...]
     values: Floats  # of shape (systems, queries, measures): NaN where undefined
-    judgments: Judgments  # of the counted queries
-    matched: tuple[Matched, ...]  # lists of each system
+    every: Judgments  # also of queries that are left out
+    counts: NDArray[np.bool_]  # which of these queries count
+    matched: tuple[Matched, ...]  # lists of each system, also of queries that are left out
     warnings: tuple[StudyWarning, ...] = ()
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """The judgments of the counted queries."""
+        return self.every if self.counts.all() else self.every.only(self.counts)
 
     @property
     def queries(self) -> list[str]:
@@ -53,7 +59,7 @@ class Scored:
         return self.judgments.queries
 
     def lists(self, system: int) -> Lists:
-        """The lists of a system with the truth."""
+        """The lists of a system with the truth, also of queries that are left out."""
         return self.matched[system].lists()
 
     def keys(self, system: int) -> Keys:
@@ -63,7 +69,13 @@ class Scored:
     @property
     def judges(self) -> tuple[str, ...]:
         """The judges' names; empty where unknown."""
-        return self.judgments.judges
+        return self.every.judges
+
+    def spread(self, values: Floats) -> Floats:
+        """Values of the counted queries as values of all; NaN where left out."""
+        spread = np.full(len(self.counts), np.nan)
+        spread[self.counts] = values
+        return spread
 
     @property
     def highest_grade(self) -> float:
@@ -78,31 +90,32 @@ class Scored:
     @cached_property
     def by_judge(self) -> dict[str, Floats]:
         """The scores by the grades of each single judge, if there are several."""
-        judges = self.judgments.judges
-        if len(judges) < 2:  # noqa: PLR2004
+        if len(self.judges) < 2:  # noqa: PLR2004
             return {}
         return {
-            name: self._against(self.judgments.of_judge(judge)) for judge, name in enumerate(judges)
+            name: self._against(self.every.of_judge(judge))
+            for judge, name in enumerate(self.judges)
         }
 
     @cached_property
     def human_reference(self) -> HumanReference | None:
         """The human reference; None without several judges."""
-        n_judges = len(self.judgments.judges)
-        if n_judges < 2:  # noqa: PLR2004
+        if len(self.judges) < 2:  # noqa: PLR2004
             return None
         judges, systems = [], []
-        for judge in range(n_judges):
-            own, others = self.judgments.of_judge(judge), self.judgments.without_judge(judge)
-            lists = self.judgments.lists(others, own.rows, own.value, own.item)
+        for judge in range(len(self.judges)):
+            own, others = self.every.of_judge(judge), self.every.without_judge(judge)
+            lists = self.every.lists(others, own.rows, own.value, own.item)
             values = np.stack([computed(one, lists)[0] for one in self.measures], axis=1)
             values[own.empty | others.empty] = np.nan
-            judges.append(values)
-            systems.append(np.where(own.empty[:, np.newaxis], np.nan, self._against(others)))
+            judges.append(values[self.counts])
+            empty = own.empty[self.counts, np.newaxis]
+            systems.append(np.where(empty, np.nan, self._against(others)))
         return HumanReference(np.stack(judges), np.stack(systems))
 
     def _against(self, truth: Truth) -> Floats:
-        return np.stack([values_of(one, truth, self.measures) for one in self.matched])
+        values = [values_of(one, truth, self.measures)[self.counts] for one in self.matched]
+        return np.stack(values)
 
 
 def digest_of(judgments: Judgments, depth: int | None = None) -> str:
@@ -137,25 +150,25 @@ def score_runs(
     check_ties(ties)
     read = read_judgments(judgments)
     every = Judgments.of(read, ties)
-    counts = _relevant(every, measures)
-    if not counts.any():
+    relevant = _relevant(every, measures)
+    if not relevant.any():
         raise QuemError(_undefined(measures[0], every))
-    kept = every if counts.all() or empty == "zero" else every.only(counts)
+    counts = relevant | (empty == "zero")
     warnings = [*read.notes]
-    if len(every.queries) > len(kept.queries):
-        warnings.append(_left_out(len(every.queries) - len(kept.queries), len(every.queries)))
+    if not counts.all():
+        warnings.append(_left_out(int((~counts).sum()), len(counts)))
     known = set(every.queries)
     matched, layers = [], []
     for name, given in runs.items():
-        run = read_run(given, name, kept.finder())
-        one = match(run, kept)
-        values = values_of(one, kept.truth, measures)
-        if empty == "zero":
-            values[~counts & np.isnan(values).any(axis=1)] = 0
+        run = read_run(given, name, every.finder())
+        one = match(run, every, counts)
+        values = values_of(one, every.truth, measures)
+        values[~relevant & np.isnan(values).any(axis=1)] = 0
         matched.append(one)
-        layers.append(values)
+        layers.append(values[counts])
         # Free this run's memory before the next is read.
-        warnings += [*run.notes, *_unlike(name, one, sum(q not in known for q in run.queries))]
+        extra = sum(q not in known for q in run.queries)
+        warnings += [*run.notes, *_unlike(name, one.missing, int(counts.sum()), extra)]
         del run
     every_value = np.stack(layers)
     if np.isnan(every_value[:, :, 0]).all():
@@ -164,7 +177,8 @@ def score_runs(
         tuple(runs),
         tuple(measures),
         every_value,
-        kept,
+        every,
+        counts,
         tuple(matched),
         tuple(warnings),
     )
@@ -220,12 +234,11 @@ def _left_out(count: int, of: int) -> StudyWarning:
     return StudyWarning("no-relevant-case", message)
 
 
-def _unlike(name: str, matched: Matched, extra: int) -> list[StudyWarning]:
+def _unlike(name: str, missing: int, n: int, extra: int) -> list[StudyWarning]:
     """Warnings on missing and additional queries of a run."""
     said = []
-    if matched.missing:
-        of = format_count(len(matched.rows), "query")
-        message = f"{name} lacks {matched.missing:,} of {of}; it scores 0 there"
+    if missing:
+        message = f"{name} lacks {missing:,} of {format_count(n, 'query')}; it scores 0 there"
         said.append(StudyWarning("no-list", message))
     if extra:
         queries = format_count(extra, "query")

@@ -191,12 +191,15 @@ class Unjudged:
 def find_unjudged(
     scored: Scored, systems: Sequence[int], measure: Measure, now: Floats
 ) -> Unjudged | None:
-    """The unjudged cases of two systems; None where the measure has no bounds."""
+    """The unjudged cases of two systems; None where the measure has no bounds.
+
+    Those of queries that are left out are among them: a relevant one lets its query count.
+    """
     first, second = (scored.lists(at) for at in systems)
     scale = scale_of(measure, first, second, scored.highest_grade)
     if scale is None:
         return None
-    keys = [scored.keys(at) for at in systems]
+    keys, now = [scored.keys(at) for at in systems], scored.spread(now)
     parts = tuple(
         _of_queries(measure, scale, (first, second), keys, now, queries)
         for queries in Ragged(first.run.sizes + second.run.sizes).parts()

@@ -24,7 +24,6 @@ def added(table: ScoreTable, folder: Path) -> ScoreTable:
         return table
     return replace(
         joined([_read(folder, table), table]),
-        evidence=None,
         inference=table.inference,
         warnings=table.warnings,
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from quem.lists.registry import is_own
 from quem.scores.inference import MOST_EXACT, judge_sample
 from quem.scores.unjudged import MOST_JUDGED, find_unjudged
 from quem.wording import format_count, format_percent, join_words, measured
@@ -38,6 +39,9 @@ _UNJUDGED = "unjudged cases"
 _TIES = "order of ties"
 _OTHERS = "other measures"
 _HUMANS = "human reference"
+OF_LISTS = (_JUDGES, _UNJUDGED, _TIES)  # questions that need the lists
+# Other measures are best where the best of a tie come first.
+_BY_POSITION = frozenset({"quality_stromer", "distance"})
 
 
 class Line(NamedTuple):
@@ -119,7 +123,7 @@ class _Examined:
         self.lead = self._turned(self.pair) * self.pair.difference
         self.more, self.less = ("higher", "lower") if self.sign > 0 else ("better", "worse")
         self.evidence: Scored | None = table.evidence
-        self.unexamined: list[str] = []
+        self.unexamined = [*table.unexamined]
         self.to_judge: list[Case] = []
 
     def lines(self) -> Iterator[Line]:
@@ -131,7 +135,7 @@ class _Examined:
             measure = names.index(self.table.columns[self.claim.measure])
             yield self._judges(self.evidence, systems, measure)
             yield from self._unjudged(self.evidence, systems, self.evidence.measures[measure])
-            yield self._ties(self.evidence, systems, self.evidence.measures[measure])
+            yield from self._ties(self.evidence, systems, self.evidence.measures[measure])
         yield self._others()
         if self.evidence and (references := self.evidence.human_reference):
             yield self._humans(references, systems[0], measure)
@@ -245,7 +249,9 @@ class _Examined:
         more = ", ..." if n > _NAMED else ""
         return f"; judge {these} to settle it, if {none} relevant: {named}{more}"
 
-    def _ties(self, evidence: Scored, systems: Sequence[int], measure: Measure) -> Line:
+    def _ties(
+        self, evidence: Scored, systems: Sequence[int], measure: Measure
+    ) -> Iterator[Line]:
         ends, tied = [], 0
         for at, system in zip(self.claim[:2], systems, strict=True):
             lists = evidence.lists(system)
@@ -254,11 +260,15 @@ class _Examined:
             ends.append(_ordered(self.sign, least, greatest))
             tied += n
         if not tied:
-            return Line(_TIES, self._bounded(self.lead, self.lead), "none are tied")
+            yield Line(_TIES, self._bounded(self.lead, self.lead), "none are tied")
+            return
+        if measure.definition.name in _BY_POSITION or is_own(measure.definition):
+            self.unexamined.append(_TIES)
+            return
         (worst_a, best_a), (worst_b, best_b) = ends
         low, high = float(np.nanmean(worst_a - best_b)), float(np.nanmean(best_a - worst_b))
         text = f"{_span(low, high)} over all orders of {format_count(tied, 'tied item')}"
-        return Line(_TIES, self._bounded(low, high), text)
+        yield Line(_TIES, self._bounded(low, high), text)
 
     def _others(self) -> Line:
         table, claim = self.table, self.claim

@@ -9,6 +9,7 @@ import numpy as np
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, shown
+from quem.scores.certificate import OF_LISTS
 from quem.wording import format_count, join_words, plural
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
         sections=(),
         warnings=tuple(warning for one in tables for warning in one.warnings),
         evidence=None,
+        unexamined=OF_LISTS if any(one.evidence or one.unexamined for one in tables) else (),
         checks=(),
     )
 

@@ -84,6 +84,7 @@ class ScoreTable:
     warnings: tuple[StudyWarning, ...] = ()
     # For certificates: the lists of the systems, and each judge's scores
     evidence: Scored | None = None
+    unexamined: tuple[str, ...] = ()  # their questions, where the lists are not at hand
     # Functions of table and claim that return further lines of its certificate
     checks: tuple[Callable[[ScoreTable, Claim], Line], ...] = ()
 

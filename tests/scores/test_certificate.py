@@ -128,6 +128,10 @@ _ON_THESE = "supported on these judgments; "
         (_runs("xru", "uxr"), _graded(u=0), "good > bad by R@1", "not shown", {}),
         (_TIED, _graded(), _BETTER, f"{_ON_THESE}open: order of ties", {}),
         (_runs(), _graded(), "good > bad by AP", f"{_ON_THESE}not examined: unjudged cases", {}),
+        (
+            *(_TIED, _graded(), "good > bad by quality_stromer"),
+            *(f"{_ON_THESE}not examined: unjudged cases and order of ties", {}),
+        ),
         (_runs(), _by(5), _BETTER, "supported", {"sample of judges": "yes: higher for 5 of 5"}),
         (_runs(), _by(5, contrary=2), _BETTER, f"{_ON_THESE}open: sample of judges", {}),
         (_runs(), _by(1), _BETTER, "supported", {"sample of judges": "-: one judge"}),

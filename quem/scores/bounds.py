@@ -114,8 +114,8 @@ def scale_of(measure: Measure, first: Lists, second: Lists, top: float) -> Scale
         gains = np.exp2(levels) - 1 if values["gain"] == "exponential" else levels
     steps = np.diff(gains, prepend=0.0)
     reach = int((levels <= top).sum())
-    ideal = (first.truth.sizes + first.run.sizes + second.run.sizes).max(initial=0)
-    n = int(ideal) if measure.depth is None else measure.depth
+    ideal = int((first.truth.sizes + first.run.sizes + second.run.sizes).max(initial=0))
+    n = min(ideal, measure.depth or ideal)
     discount = np.concatenate([none, np.cumsum(1 / np.log2(np.arange(2, n + 2)))])
     return Scale(kind, levels, steps, reach, discount, kind == "sum", is_binary=False)
 

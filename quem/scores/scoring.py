@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from quem.errors import QuemError, StudyWarning
-from quem.lists.evaluation import computed
+from quem.lists.evaluation import TOO_LARGE, computed
 from quem.lists.lists import check_ties
+from quem.lists.measure import NOTHING_RELEVANT
 from quem.scores.matching import Judgments, match
 from quem.scores.read import read_judgments, read_run
 from quem.wording import format_count
@@ -172,7 +173,9 @@ def score_runs(
         del run
     every_value = np.stack(layers)
     if np.isnan(every_value[:, :, 0]).all():
-        raise QuemError(_undefined(measures[0], every))
+        lists = (one.lists() for one in matched)
+        why = (why for one in lists for at, why in computed(measures[0], one)[1] if at[counts].any())
+        raise QuemError(_undefined(measures[0], every, next(why, "")))
     return Scored(
         tuple(runs),
         tuple(measures),
@@ -191,10 +194,12 @@ def values_of(matched: Matched, truth: Truth, measures: Sequence[Measure]) -> Fl
     for part in whole.run.parts():
         lists = whole.part(part)
         for column, one in enumerate(measures):
-            scores, undefined = computed(one, lists)
-            for where, _ in undefined:
-                scores = np.where(where, np.nan, scores)
-            values[part, column] = np.where(np.isfinite(scores), scores, np.nan)
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores, undefined = computed(one, lists)
+            known = ~np.any([where for where, _ in undefined], axis=0)
+            if not np.isfinite(scores[known]).all():
+                raise QuemError(f"{one.name}: {TOO_LARGE}")
+            values[part, column] = np.where(known, scores, np.nan)
     for column, one in enumerate(measures):
         if one.definition.better == "higher":
             nothing = (matched.rows.sizes == 0) & np.isnan(values[:, column])
@@ -216,14 +221,12 @@ def _relevant(judgments: Judgments, measures: Sequence[Measure]) -> NDArray[np.b
     return judgments.rows.only(reached).sizes > 0
 
 
-def _undefined(headline: Measure, judgments: Judgments) -> str:
-    remedy = ""
-    if "rel" in dict(headline.values) and (judgments.majority > 0).any():
-        remedy = f"; name a lower one, as in {headline.definition.name}(rel=0.5)"
-    return (
-        f"{headline.name} is undefined for all queries: no case has a grade that counts as "
-        f"relevant{remedy}"
-    )
+def _undefined(headline: Measure, judgments: Judgments, why: str = "") -> str:
+    if why in {"", NOTHING_RELEVANT}:
+        why = "no case has a grade that counts as relevant"
+        if "rel" in dict(headline.values) and (judgments.majority > 0).any():
+            why += f"; name a lower one, as in {headline.definition.name}(rel=0.5)"
+    return f"{headline.name} is undefined for all queries: {why}"
 
 
 def _left_out(count: int, of: int) -> StudyWarning:

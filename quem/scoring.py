@@ -128,6 +128,7 @@ def score(
         ),
         warnings=scored.warnings,
         evidence=scored,
+        unlisted=scored.unlisted,
     )
 
 

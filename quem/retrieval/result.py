@@ -128,9 +128,15 @@ def _timed(of: Evaluation) -> int:
 
 def _rounds(of: Evaluation, timed: int) -> str:
     repeats, level = of.settings.repeats, of.inference.level
+    fewer = [
+        f"{one.name or one.id}: {n:,}"
+        for one in of.study.spec.retrievers
+        if 0 < (n := len(of.runs[one.id].timed)) < timed
+    ]
     text = (
         f"Medians over {format_count(repeats, 'round')} of the mean time of "
-        f"{format_count(timed, 'query')}, all retrievers in turn"
+        f"{format_count(timed, 'query')}{f' ({join_words(fewer)})' if fewer else ''}, "
+        "all retrievers in turn"
     )
     if repeats < (fewest := fewest_rounds(level)):
         return f"{text}; an interval at {format_percent(level)} needs {fewest} rounds (repeats)"
@@ -304,6 +310,7 @@ def table_of(found: Evaluation) -> ScoreTable:
         ),
         details=tuple(retriever_rows(found)),
         evidence=scored,
+        unlisted=scored.unlisted,
     )
     left_out = (one for one in scored.warnings if one.code == "no-relevant-case")
     warnings = (*found.warnings, *left_out, *find_warnings(found, table))

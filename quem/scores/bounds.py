@@ -201,7 +201,7 @@ def greatest(scale: Scale, problem: Problem) -> Floats:
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
         high[rows] = _greatest(scale, problem.only(rows))
-    return np.fmax(high, problem.now)
+    return np.asarray(np.fmax(high, problem.now))
 
 
 def _greatest(scale: Scale, problem: Problem) -> Floats:

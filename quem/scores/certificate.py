@@ -124,6 +124,8 @@ class _Examined:
         self.more, self.less = ("higher", "lower") if self.sign > 0 else ("better", "worse")
         self.evidence: Scored | None = table.evidence
         self.unexamined = [*table.unexamined]
+        own = (table.systems[at] for at in claim[:2])
+        self.unlisted = [system for system in own if system in table.unlisted]
         self.to_judge: list[Case] = []
 
     def lines(self) -> Iterator[Line]:
@@ -152,7 +154,7 @@ class _Examined:
     def _queries(self) -> Line:
         pair, inference = self.pair, self.table.inference
         verdict: Verdict = "open"
-        if pair.p <= inference.alpha:
+        if pair.p <= inference.alpha and not self.unlisted:
             verdict = "yes" if self.lead > 0 else "no"
         ahead, behind = pair.higher, pair.lower
         if pair.a != self.claim.a:
@@ -168,6 +170,8 @@ class _Examined:
     def _test(self, unequal: int) -> str:
         """The interval and p of the joint test; or why there are none."""
         pair, table, inference = self.pair, self.table, self.table.inference
+        if self.unlisted:
+            return f"not tested, as {join_words(self.unlisted)} has no list"
         if not inference.samples:
             return "not tested"
         if not pair.tested:
@@ -249,9 +253,7 @@ class _Examined:
         more = ", ..." if n > _NAMED else ""
         return f"; judge {these} to settle it, if {none} relevant: {named}{more}"
 
-    def _ties(
-        self, evidence: Scored, systems: Sequence[int], measure: Measure
-    ) -> Iterator[Line]:
+    def _ties(self, evidence: Scored, systems: Sequence[int], measure: Measure) -> Iterator[Line]:
         ends, tied = [], 0
         for at, system in zip(self.claim[:2], systems, strict=True):
             lists = evidence.lists(system)

@@ -196,9 +196,7 @@ def _differences(
 _SIGNS = (np.greater, np.equal, np.less)
 
 
-def _half_widths(
-    apart: Floats, mean: Floats, n: NDArray[np.int64], critical: Floats
-) -> Floats:
+def _half_widths(apart: Floats, mean: Floats, n: NDArray[np.int64], critical: Floats) -> Floats:
     r"""Half of each interval, from the critical value c of :math:`|\sum d| / \sqrt{\sum d^2}`.
 
     As a critical value of t that is :math:`\sqrt{c^2 (n - 1) / (n - c^2)}`.

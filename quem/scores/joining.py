@@ -62,6 +62,7 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
         sections=(),
         warnings=tuple(warning for one in tables for warning in one.warnings),
         evidence=None,
+        unlisted=frozenset().union(*(one.unlisted for one in tables)),
         unexamined=OF_LISTS if any(one.evidence or one.unexamined for one in tables) else (),
         checks=(),
     )

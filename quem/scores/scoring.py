@@ -83,6 +83,12 @@ class Scored:
         """The highest grade by any judge."""
         return float(np.nanmax(self.judgments.grades, initial=0.0))
 
+    @property
+    def unlisted(self) -> frozenset[str]:
+        """The systems without a list for any counted query."""
+        listed = [one.rows.sizes[self.counts].any() for one in self.matched]
+        return frozenset(name for name, has in zip(self.systems, listed, strict=True) if not has)
+
     @cached_property
     def digest(self) -> str:
         """A digest of the judgments, independent of order."""
@@ -174,7 +180,9 @@ def score_runs(
     every_value = np.stack(layers)
     if np.isnan(every_value[:, :, 0]).all():
         lists = (one.lists() for one in matched)
-        why = (why for one in lists for at, why in computed(measures[0], one)[1] if at[counts].any())
+        why = (
+            why for one in lists for at, why in computed(measures[0], one)[1] if at[counts].any()
+        )
         raise QuemError(_undefined(measures[0], every, next(why, "")))
     return Scored(
         tuple(runs),
@@ -197,8 +205,8 @@ def values_of(matched: Matched, truth: Truth, measures: Sequence[Measure]) -> Fl
             with np.errstate(over="ignore", invalid="ignore"):
                 scores, undefined = computed(one, lists)
             known = ~np.any([where for where, _ in undefined], axis=0)
-            if not np.isfinite(scores[known]).all():
-                raise QuemError(f"{one.name}: {TOO_LARGE}")
+            for wrong in np.flatnonzero(known & ~np.isfinite(scores)).tolist():
+                raise QuemError(f"{one.name}: query {lists.queries[wrong]!r}: {TOO_LARGE}")
             values[part, column] = np.where(known, scores, np.nan)
     for column, one in enumerate(measures):
         if one.definition.better == "higher":

@@ -235,9 +235,15 @@ def test_refused_objects(given: object, message: str) -> None:
         ({"systems": {1: DICT, "1": DICT}}, "two runs are called '1'"),
         ({"measures": None}, "None is not a measure"),
         ({"measures": "P@99999999999999999999"}, "P@99999999999999999999: the cutoff should be"),
-        ({"measures": "nDCG(gain=exponential)", "truth": {"q1": {"d1": 1100}}}, "nDCG(gain=exp"),
-        ({"measures": "kendall", "systems": {"a": {"q1": ["d1"]}}}, "kendall is undefined for all "
-         "queries: fewer than two items in common"),
+        (
+            {"measures": "nDCG(gain=exponential)", "truth": {"q1": {"d1": 1100}}},
+            "nDCG(gain=exponential): query 'q1': scores or",
+        ),
+        (
+            {"measures": "kendall", "systems": {"a": {"q1": ["d1"]}}},
+            "kendall is undefined for all "
+            "queries: list and ground truth have fewer than two items in common",
+        ),
     ],
 )
 def test_refused_settings(changed: dict[str, Any], message: str) -> None:

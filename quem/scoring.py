@@ -82,6 +82,14 @@ def score(
 
     chosen = read_measures(measures)
     inference = Inference(level, samples, seed)
+    if inference != Inference():
+        from quem.studyfile.measures import ScoredSettings
+        from quem.studyfile.schema import changed_settings
+
+        used = changed_settings(ScoredSettings(), inference._asdict())
+        inference = Inference(used.level, used.samples, used.seed)
+    if empty not in ("leave-out", "zero"):
+        raise QuemError(f"empty: should be leave-out or zero, and not {empty!r}")
     named = name_systems(systems)
     asked = any(callable(one) or hasattr(one, "search") for one in named.values())
     if asked or cases is not None:
@@ -118,13 +126,14 @@ def score(
         ),
         warnings=scored.warnings,
         evidence=scored,
+        unlisted=scored.unlisted,
     )
 
 
 def name_systems(systems: Any) -> dict[str, object]:  # noqa: ANN401  whatever a run can be
     """Runs or retrievers by name; a file's name is its stem."""
     if isinstance(systems, Mapping) and not _is_run(systems):
-        return {str(name): one for name, one in systems.items()}
+        return _each_once((str(name), one) for name, one in systems.items())
     one = isinstance(systems, str | Path | Mapping) or callable(systems)
     if one or hasattr(systems, "columns") or hasattr(systems, "search"):
         systems = [systems]
@@ -134,9 +143,16 @@ def name_systems(systems: Any) -> dict[str, object]:  # noqa: ANN401  whatever a
         systems = list(systems)
         if systems and hasattr(systems[0], "doc_id"):
             systems = [systems]
+    several = len(systems) > 1
+    return _each_once(
+        (name_of(run) or (f"run {at}" if several else "run"), run)
+        for at, run in enumerate(systems, 1)
+    )
+
+
+def _each_once(runs: Iterable[tuple[str, object]]) -> dict[str, object]:
     named: dict[str, object] = {}
-    for at, run in enumerate(systems, 1):
-        name = name_of(run) or (f"run {at}" if len(systems) > 1 else "run")
+    for name, run in runs:
         if name in named:
             raise QuemError(
                 f"two runs are called {name!r}; write NAME=FILE, or name them in a dict"

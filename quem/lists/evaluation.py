@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Query = TypeVar("Query", bound=Hashable)
 
 _NOTHING: Items = {}
-_TOO_LARGE = "scores or true values are too large to compute with"
+TOO_LARGE = "scores or true values are too large to compute with"
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ def evaluate(
             with np.errstate(over="ignore", invalid="ignore"):
                 scores, undefined = computed(wanted, lists)
             if not np.isfinite(scores).all():
-                undefined = (*undefined, (~np.isfinite(scores), _TOO_LARGE))
+                undefined = (*undefined, (~np.isfinite(scores), TOO_LARGE))
             reason = np.zeros(len(lists), dtype=np.intp)
             for where, why in reversed(undefined):
                 if where.any():

@@ -72,11 +72,11 @@ class Parameter:
             return " or ".join(self.choices)
         noun = "a whole number" if self.kind is int else "a number"
         if math.isfinite(self.most):
-            return f"{noun} from {self.least:g} to {self.most:g}"
+            return f"{noun} from {self.least:g} to {self.most:,.15g}"
         return f"{noun} of at least {self.least:g}" if math.isfinite(self.least) else noun
 
 
-TOP = Parameter("k", None, "number of best items that count; all by default", least=1)
+TOP = Parameter("k", None, "number of best items that count; all by default", int, 1, 1e9)
 GRADE = Parameter("rel", 1.0, "lowest relevant grade", kind=float)
 _SKIP = "skip"
 UNJUDGED_ITEMS = Parameter(

@@ -118,7 +118,7 @@ def measures(
             spelled,
         )
         spelled = [one for one in re.split(r"[\s,]+(?![^(]*\))", several) if one]
-    elif isinstance(spelled, Measure | Definition) or callable(spelled):
+    elif not isinstance(spelled, Iterable) or callable(spelled):
         spelled = [spelled]
     found: dict[str, Measure] = {}
     mistakes: list[Mistake | str] = []

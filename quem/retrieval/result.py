@@ -137,9 +137,15 @@ def _timed(of: Evaluation) -> int:
 
 def _rounds(of: Evaluation, timed: int) -> str:
     repeats, level = of.settings.repeats, of.inference.level
+    fewer = [
+        f"{one.name or one.id}: {n:,}"
+        for one in of.study.spec.retrievers
+        if 0 < (n := len(of.runs[one.id].timed)) < timed
+    ]
     text = (
         f"Medians over {format_count(repeats, 'round')} of the mean time of "
-        f"{format_count(timed, 'query')}, all retrievers in turn"
+        f"{format_count(timed, 'query')}{f' ({join_words(fewer)})' if fewer else ''}, "
+        "all retrievers in turn"
     )
     if repeats < (fewest := fewest_rounds(level)):
         return f"{text}; an interval at {format_percent(level)} needs {fewest} rounds (repeats)"
@@ -325,6 +331,7 @@ def table_of(found: Evaluation) -> ScoreTable:
         ),
         details=tuple(retriever_rows(found)),
         evidence=scored,
+        unlisted=scored.unlisted,
     )
     left_out = (one for one in scored.warnings if one.code == "no-relevant-case")
     warnings = (*found.warnings, *left_out, *find_warnings(found, table))
@@ -393,13 +400,14 @@ def _unstable_retriever(of: Evaluation, _: ScoreTable) -> Iterator[str]:
 @_RESULTS.add("undefined-scores")
 def _undefined_scores(of: Evaluation, table: ScoreTable) -> Iterator[str]:
     """Measures without a score despite a list and a ground truth."""
-    sizes = np.array([matched.rows.sizes for matched in of.scored.matched])
+    counts = of.scored.counts
+    sizes = np.array([matched.rows.sizes[counts] for matched in of.scored.matched])
     undefined = np.isnan(table.values) & (sizes > 0)[:, :, np.newaxis]
     said = []
     for at in np.flatnonzero(undefined.any(axis=(0, 1))).tolist():
         system, query = np.argwhere(undefined[:, :, at])[0].tolist()
         reasons = computed(of.scored.measures[at], of.scored.lists(system))[1]
-        why = next((f" ({reason})" for where, reason in reasons if where[query]), "")
+        why = next((f" ({reason})" for where, reason in reasons if where[counts][query]), "")
         n = int(undefined[:, :, at].any(axis=0).sum())
         said.append(f"{table.columns[at]} for {_of_all(n, len(table.queries))}{why}")
     if said:

@@ -89,6 +89,7 @@ def judged_share(of: Evaluation, at: int) -> float | None:
         return None
     matched = of.scored.matched[at]
     near = matched.rows.position <= (of.measures[0].depth or JUDGED_DEPTH)
+    near &= of.scored.counts[matched.rows.row]
     return float((matched.found[near] >= 0).mean()) if near.any() else None
 
 

@@ -114,8 +114,8 @@ def scale_of(measure: Measure, first: Lists, second: Lists, top: float) -> Scale
         gains = np.exp2(levels) - 1 if values["gain"] == "exponential" else levels
     steps = np.diff(gains, prepend=0.0)
     reach = int((levels <= top).sum())
-    ideal = (first.truth.sizes + first.run.sizes + second.run.sizes).max(initial=0)
-    n = int(ideal) if measure.depth is None else measure.depth
+    ideal = int((first.truth.sizes + first.run.sizes + second.run.sizes).max(initial=0))
+    n = min(ideal, measure.depth or ideal)
     discount = np.concatenate([none, np.cumsum(1 / np.log2(np.arange(2, n + 2)))])
     return Scale(kind, levels, steps, reach, discount, kind == "sum", is_binary=False)
 
@@ -177,22 +177,22 @@ class Problem:
     there: NDArray[np.bool_]  # of shape (q, u): which cells are cases
     spare: NDArray[np.int64]  # of shape (q,): number of further ones without a weight
     judged: NDArray[np.int64]  # of shape (q, l): number of judged cases with at least each level
+    now: Floats  # of shape (q,): the current difference; NaN where undefined
 
     def only(self, rows: NDArray[np.integer]) -> Problem:
         """Some of the queries, possibly repeated."""
-        sides = self.first.only(rows), self.second.only(rows)
-        return Problem(*sides, self.there[rows], self.spare[rows], self.judged[rows])
+        rest = self.there[rows], self.spare[rows], self.judged[rows], self.now[rows]
+        return Problem(self.first.only(rows), self.second.only(rows), *rest)
 
     def swapped(self) -> Problem:
         """The problem with both lists swapped."""
-        return replace(self, first=self.second, second=self.first)
+        return replace(self, first=self.second, second=self.first, now=-self.now)
 
 
 def greatest(scale: Scale, problem: Problem) -> Floats:
     """The greatest difference of each query, first minus second, shape (q,).
 
-    If no judged case is relevant, so there is no score now, it is over grades that yield one; NaN
-    if none do.
+    Without a score now, it is over grades that yield one; NaN if none do.
     """
     n = len(problem.there)
     high = np.full(n, np.nan)
@@ -201,13 +201,14 @@ def greatest(scale: Scale, problem: Problem) -> Floats:
     for start in range(0, n, step):
         rows = np.arange(start, min(start + step, n))
         high[rows] = _greatest(scale, problem.only(rows))
-    return high
+    return np.asarray(np.fmax(high, problem.now))
 
 
 def _greatest(scale: Scale, problem: Problem) -> Floats:
     there = problem.there & (scale.reach > 0)
     spare = problem.spare * (scale.reach > 0)
-    needed = (problem.judged[:, 0] == 0) & (not scale.never_undefined)
+    undefined = np.isnan(problem.now) | (not scale.never_undefined)
+    needed = (problem.judged[:, 0] == 0) & undefined
     none = ~there.any(axis=1) & (spare == 0)
     first, second = problem.first, problem.second
     base = first.known_best - second.known_worst

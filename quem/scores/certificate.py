@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from quem.lists.registry import is_own
 from quem.scores.inference import MOST_EXACT, Difference, judge_sample
 from quem.scores.unjudged import MOST_JUDGED, Case, Unjudged, find_unjudged
 from quem.wording import format_count, format_percent, join_words, measured
@@ -36,6 +37,9 @@ _UNJUDGED = "unjudged cases"
 _TIES = "order of ties"
 _OTHERS = "other measures"
 _HUMANS = "human reference"
+OF_LISTS = (_JUDGES, _UNJUDGED, _TIES)  # questions that need the lists
+# Other measures are best where the best of a tie come first.
+_BY_POSITION = frozenset({"quality_stromer", "distance"})
 
 
 class Line(NamedTuple):
@@ -117,7 +121,9 @@ class _Examined:
         self.lead = self._turned(self.pair) * self.pair.difference
         self.more, self.less = ("higher", "lower") if self.sign > 0 else ("better", "worse")
         self.evidence: Scored | None = table.evidence
-        self.unexamined: list[str] = []
+        self.unexamined = [*table.unexamined]
+        own = (table.systems[at] for at in claim[:2])
+        self.unlisted = [system for system in own if system in table.unlisted]
         self.to_judge: list[Case] = []
 
     def lines(self) -> Iterator[Line]:
@@ -129,7 +135,7 @@ class _Examined:
             measure = names.index(self.table.columns[self.claim.measure])
             yield self._judges(self.evidence, systems, measure)
             yield from self._unjudged(self.evidence, systems, self.evidence.measures[measure])
-            yield self._ties(self.evidence, systems, self.evidence.measures[measure])
+            yield from self._ties(self.evidence, systems, self.evidence.measures[measure])
         yield self._others()
         if self.evidence and (references := self.evidence.human_reference):
             yield self._humans(references, systems[0], measure)
@@ -146,7 +152,7 @@ class _Examined:
     def _queries(self) -> Line:
         pair, inference = self.pair, self.table.inference
         verdict: Verdict = "open"
-        if pair.p <= inference.alpha:
+        if pair.p <= inference.alpha and not self.unlisted:
             verdict = "yes" if self.lead > 0 else "no"
         ahead, behind = pair.higher, pair.lower
         if pair.a != self.claim.a:
@@ -162,6 +168,8 @@ class _Examined:
     def _test(self, unequal: int) -> str:
         """The interval and p of the joint test; or why there are none."""
         pair, table, inference = self.pair, self.table, self.table.inference
+        if self.unlisted:
+            return f"not tested, as {join_words(self.unlisted)} has no list"
         if not inference.samples:
             return "not tested"
         if not pair.tested:
@@ -243,20 +251,24 @@ class _Examined:
         more = ", ..." if n > _NAMED else ""
         return f"; judge {these} to settle it, if {none} relevant: {named}{more}"
 
-    def _ties(self, evidence: Scored, systems: Sequence[int], measure: Measure) -> Line:
+    def _ties(self, evidence: Scored, systems: Sequence[int], measure: Measure) -> Iterator[Line]:
         ends, tied = [], 0
         for at, system in zip(self.claim[:2], systems, strict=True):
             lists = evidence.lists(system)
-            values = self.table.values[at, :, self.claim.measure]
+            values = evidence.spread(self.table.values[at, :, self.claim.measure])
             least, greatest, n = _over_orders(lists, measure, values)
             ends.append(_ordered(self.sign, least, greatest))
             tied += n
         if not tied:
-            return Line(_TIES, self._bounded(self.lead, self.lead), "none are tied")
+            yield Line(_TIES, self._bounded(self.lead, self.lead), "none are tied")
+            return
+        if measure.definition.name in _BY_POSITION or is_own(measure.definition):
+            self.unexamined.append(_TIES)
+            return
         (worst_a, best_a), (worst_b, best_b) = ends
         low, high = float(np.nanmean(worst_a - best_b)), float(np.nanmean(best_a - worst_b))
         text = f"{_span(low, high)} over all orders of {format_count(tied, 'tied item')}"
-        return Line(_TIES, self._bounded(low, high), text)
+        yield Line(_TIES, self._bounded(low, high), text)
 
     def _others(self) -> Line:
         table, claim = self.table, self.claim
@@ -313,10 +325,9 @@ def _over_orders(lists: Lists, measure: Measure, values: Floats) -> tuple[Floats
     for queries in lists.run.parts():
         part = lists.part(queries)
         tie = part.run.ties(part.score)
-        tied = np.bincount(tie)[tie] > 1
+        tied = (np.bincount(tie)[tie] > 1) & ~np.isnan(values[queries])[part.run.row]
         n += int(tied.sum())
-        has_ties = np.bincount(part.run.row[tied], minlength=len(part)) > 0
-        at = np.flatnonzero(has_ties & ~np.isnan(values[queries]))
+        at = np.unique(part.run.row[tied])
         by = part.relevance if "rel" in dict(measure.values) else part.value
         for relevant_first in (False, True) if len(at) else ():
             ends = computed(measure, part.untied(relevant_first=relevant_first, by=by))[0][at]

@@ -198,7 +198,13 @@ def columns_of(
     names, query = _coded(queries)
     judge_names, judge = ([], None) if judges is None else _coded(judges)
     ids = [case if type(case) is str else str(case) for case in cases]
-    parts = [name.encode("utf-8", "surrogateescape") for name in ids]
+    try:
+        parts, _ = ([one.encode("utf-8", "surrogateescape") for one in of] for of in (ids, names))
+    except UnicodeEncodeError as error:
+        row = next(at for at, one in enumerate(ids) if error.object in (one, str(queries[at])))
+        place = f"{source}: query {str(queries[row])!r}, case {ids[row]!r}"
+        message = "holds half a character (a lone surrogate)"
+        raise QuemError(Mistake(place, lines[row] if lines else 0, message=message)) from None
     length = np.fromiter(map(len, parts), np.int32, len(parts))
     tokens = Tokens(b"".join(parts) + PADDING, np.cumsum(length, dtype=np.int64) - length, length)
     line = None if lines is None else np.asarray(lines)

@@ -24,6 +24,7 @@ _CELLS = 2_000_000  # cells per block
 _IN_CACHE = 1 << 17  # cells per draw, for speed
 _ZERO = 1e-12  # smaller differences of scores are rounding errors
 _ROUNDING = 1e-9
+_BY_ROUNDING = 1 + 1e-6
 
 
 class Inference(NamedTuple):
@@ -172,7 +173,7 @@ def _differences(
     ahead = _ahead(apart, mean, inference)
     for at, layer in enumerate(layers.tolist()):
         own, test = apart[at], tests[at]
-        half = _half_widths(own, n[at], test.critical)
+        half = _half_widths(own, mean[at], n[at], test.critical)
         higher, equal, lower = (sign(own, 0).sum(axis=0) for sign in _SIGNS)
         for pair, (a, b) in enumerate(pairs.tolist()):
             yield Difference(
@@ -195,19 +196,20 @@ def _differences(
 _SIGNS = (np.greater, np.equal, np.less)
 
 
-def _half_widths(apart: Floats, n: NDArray[np.int64], critical: Floats) -> Floats:
+def _half_widths(apart: Floats, mean: Floats, n: NDArray[np.int64], critical: Floats) -> Floats:
     r"""Half of each interval, from the critical value c of :math:`|\sum d| / \sqrt{\sum d^2}`.
 
     As a critical value of t that is :math:`\sqrt{c^2 (n - 1) / (n - c^2)}`.
 
-    Shapes: `apart` (queries, pairs); `n`, `critical` (pairs,).
+    Shapes: `apart` (queries, pairs); `mean`, `n`, `critical` (pairs,).
     """
-    squared = critical**2
-    mean = _ratio(np.nansum(apart, axis=0), n)
+    squared, size = critical**2, np.abs(mean)
     spread = np.sqrt(_ratio(np.nansum((apart - mean) ** 2, axis=0), n - 1))
     with np.errstate(invalid="ignore", divide="ignore"):
         t = np.sqrt(squared * (n - 1) / (n - squared))
         width = t * spread / np.sqrt(n)
+    # A bound beyond 0 by rounding is 0.
+    width = np.where((width > size) & (width < size * _BY_ROUNDING), size, width)
     open_ended = squared >= n * (1 - _ZERO)
     return np.where(np.isnan(critical), np.nan, np.where(open_ended, np.inf, width))
 

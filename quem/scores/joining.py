@@ -10,6 +10,7 @@ import numpy as np
 
 from quem.errors import FileError, Mistake, QuemError, refuse
 from quem.io.text import nearest, shown
+from quem.scores.certificate import OF_LISTS
 from quem.scores.table import Origin, ScoreTable
 from quem.wording import format_count, join_words, plural
 
@@ -62,6 +63,8 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
         sections=(),
         warnings=tuple(warning for one in tables for warning in one.warnings),
         evidence=None,
+        unlisted=frozenset().union(*(one.unlisted for one in tables)),
+        unexamined=OF_LISTS if any(one.evidence or one.unexamined for one in tables) else (),
         checks=(),
     )
 
@@ -186,7 +189,6 @@ def added(table: ScoreTable, folder: Path) -> ScoreTable:
         return table
     return replace(
         joined([_read(folder, table), table]),
-        evidence=None,
         inference=table.inference,
         warnings=table.warnings,
     )

@@ -236,7 +236,7 @@ class Matched:
     row: NDArray[np.int32] | None  # of shape (n,): row of each in the run, if reordered
     names: Callable[[NDArray[np.integer[Any]]], list[str]]  # cases of rows of the run
     scored: bool  # whether scores are given, and not only the order
-    missing: int  # number of judged queries that the run lacks
+    missing: int  # number of counted queries that the run lacks
 
     def lists(self, truth: Truth | None = None) -> Lists:
         """The lists with the mean grades, or another truth."""
@@ -253,25 +253,27 @@ def _rows(row: NDArray[np.int32] | None, cells: slice) -> NDArray[np.integer[Any
     return np.arange(cells.start or 0, cells.stop, dtype=np.int32)
 
 
-def _queries(run: Columns, judgments: Judgments) -> tuple[NDArray[np.int32], int]:
+def _queries(
+    run: Columns, judgments: Judgments, counts: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], int]:
     """The index of each query of a run in the judgments, or their number; and how many it lacks."""
     n = len(judgments.queries)
     place = {name: at for at, name in enumerate(judgments.queries)}
     to = np.array([place.get(name, n) for name in run.queries], np.int32)
-    missing = n - len(set(to.tolist()) - {n})
-    if missing == n:
+    lacking = np.setdiff1d(np.flatnonzero(counts), to)
+    if len(lacking) == counts.sum():
         message = (
             "has none of the queries of the judgments, such as "
-            f"{judgments.queries[0]!r}; it has {run.queries[0]!r}"
+            f"{judgments.queries[lacking[0]]!r}; it has {run.queries[0]!r}"
         )
         raise QuemError(Mistake(run.source, message=message))
-    return to, missing
+    return to, len(lacking)
 
 
-def match(run: Columns, judgments: Judgments) -> Matched:
-    """Sort a run, and find its cases in the judgments."""
+def match(run: Columns, judgments: Judgments, counts: NDArray[np.bool_]) -> Matched:
+    """Sort a run, and find its cases in the judgments, some of whose queries count."""
     n = len(judgments.queries)
-    to, missing = _queries(run, judgments)
+    to, missing = _queries(run, judgments, counts)
     query = to[run.query]
     rows = Ragged(np.bincount(query, minlength=n + 1)[:n].astype(np.intp))
     found = run.found

@@ -457,8 +457,11 @@ def _of_mapping(given: Mapping[Any, Any], form: _Form, source: str) -> Columns:
     scored = orders < len(given)
     made = columns_of(source, queries, cases, values, noun=form.noun, scored=scored)
     # Queries with an empty list count.
-    known = set(made.queries)
-    made.queries += [str(query) for query in given if str(query) not in known]
+    known, names = set(made.queries), [str(query) for query in given]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise QuemError(Mistake(source, message=f"two queries are called {twice!r}"))
+    made.queries += [name for name in names if name not in known]
     return made
 
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from quem.errors import QuemError, StudyWarning
-from quem.lists.evaluation import computed
+from quem.lists.evaluation import TOO_LARGE, computed
 from quem.lists.lists import Lists, Ties, check_ties
+from quem.lists.measure import NOTHING_RELEVANT
 from quem.scores.matching import Judgments, Matched, Truth, match
 from quem.scores.read import read_judgments, read_run
 from quem.wording import format_count
@@ -41,9 +42,15 @@ class Scored:
     systems: tuple[str, ...]
     measures: tuple[Measure, ...]
     values: Floats  # of shape (systems, queries, measures): NaN where undefined
-    judgments: Judgments  # of the counted queries
-    matched: tuple[Matched, ...]  # lists of each system
+    every: Judgments  # also of queries that are left out
+    counts: NDArray[np.bool_]  # which of these queries count
+    matched: tuple[Matched, ...]  # lists of each system, also of queries that are left out
     warnings: tuple[StudyWarning, ...] = ()
+
+    @cached_property
+    def judgments(self) -> Judgments:
+        """The judgments of the counted queries."""
+        return self.every if self.counts.all() else self.every.only(self.counts)
 
     @property
     def queries(self) -> list[str]:
@@ -51,7 +58,7 @@ class Scored:
         return self.judgments.queries
 
     def lists(self, system: int) -> Lists:
-        """The lists of a system with the truth."""
+        """The lists of a system with the truth, also of queries that are left out."""
         return self.matched[system].lists()
 
     def keys(self, system: int) -> Keys:
@@ -61,12 +68,24 @@ class Scored:
     @property
     def judges(self) -> tuple[str, ...]:
         """The judges' names; empty where unknown."""
-        return self.judgments.judges
+        return self.every.judges
+
+    def spread(self, values: Floats) -> Floats:
+        """Values of the counted queries as values of all; NaN where left out."""
+        spread = np.full(len(self.counts), np.nan)
+        spread[self.counts] = values
+        return spread
 
     @property
     def highest_grade(self) -> float:
         """The highest grade by any judge."""
         return float(np.nanmax(self.judgments.grades, initial=0.0))
+
+    @property
+    def unlisted(self) -> frozenset[str]:
+        """The systems without a list for any counted query."""
+        listed = [one.rows.sizes[self.counts].any() for one in self.matched]
+        return frozenset(name for name, has in zip(self.systems, listed, strict=True) if not has)
 
     @cached_property
     def digest(self) -> str:
@@ -76,31 +95,32 @@ class Scored:
     @cached_property
     def by_judge(self) -> dict[str, Floats]:
         """The scores by the grades of each single judge, if there are several."""
-        judges = self.judgments.judges
-        if len(judges) < 2:  # noqa: PLR2004
+        if len(self.judges) < 2:  # noqa: PLR2004
             return {}
         return {
-            name: self._against(self.judgments.of_judge(judge)) for judge, name in enumerate(judges)
+            name: self._against(self.every.of_judge(judge))
+            for judge, name in enumerate(self.judges)
         }
 
     @cached_property
     def human_reference(self) -> HumanReference | None:
         """The human reference; None without several judges."""
-        n_judges = len(self.judgments.judges)
-        if n_judges < 2:  # noqa: PLR2004
+        if len(self.judges) < 2:  # noqa: PLR2004
             return None
         judges, systems = [], []
-        for judge in range(n_judges):
-            own, others = self.judgments.of_judge(judge), self.judgments.without_judge(judge)
-            lists = self.judgments.lists(others, own.rows, own.value, own.item)
+        for judge in range(len(self.judges)):
+            own, others = self.every.of_judge(judge), self.every.without_judge(judge)
+            lists = self.every.lists(others, own.rows, own.value, own.item)
             values = np.stack([computed(one, lists)[0] for one in self.measures], axis=1)
             values[own.empty | others.empty] = np.nan
-            judges.append(values)
-            systems.append(np.where(own.empty[:, np.newaxis], np.nan, self._against(others)))
+            judges.append(values[self.counts])
+            empty = own.empty[self.counts, np.newaxis]
+            systems.append(np.where(empty, np.nan, self._against(others)))
         return HumanReference(np.stack(judges), np.stack(systems))
 
     def _against(self, truth: Truth) -> Floats:
-        return np.stack([values_of(one, truth, self.measures) for one in self.matched])
+        values = [values_of(one, truth, self.measures)[self.counts] for one in self.matched]
+        return np.stack(values)
 
 
 def digest_of(judgments: Judgments, depth: int | None = None) -> str:
@@ -135,34 +155,39 @@ def score_runs(
     check_ties(ties)
     read = read_judgments(judgments)
     every = Judgments.of(read, ties)
-    counts = _relevant(every, measures)
-    if not counts.any():
+    relevant = _relevant(every, measures)
+    if not relevant.any():
         raise QuemError(_undefined(measures[0], every))
-    kept = every if counts.all() or empty == "zero" else every.only(counts)
+    counts = relevant | (empty == "zero")
     warnings = [*read.notes]
-    if len(every.queries) > len(kept.queries):
-        warnings.append(_left_out(len(every.queries) - len(kept.queries), len(every.queries)))
+    if not counts.all():
+        warnings.append(_left_out(int((~counts).sum()), len(counts)))
     known = set(every.queries)
     matched, layers = [], []
     for name, given in runs.items():
-        run = read_run(given, name, kept.finder())
-        one = match(run, kept)
-        values = values_of(one, kept.truth, measures)
-        if empty == "zero":
-            values[~counts & np.isnan(values).any(axis=1)] = 0
+        run = read_run(given, name, every.finder())
+        one = match(run, every, counts)
+        values = values_of(one, every.truth, measures)
+        values[~relevant & np.isnan(values).any(axis=1)] = 0
         matched.append(one)
-        layers.append(values)
+        layers.append(values[counts])
         # Free this run's memory before the next is read.
-        warnings += [*run.notes, *_unlike(name, one, sum(q not in known for q in run.queries))]
+        extra = sum(q not in known for q in run.queries)
+        warnings += [*run.notes, *_unlike(name, one.missing, int(counts.sum()), extra)]
         del run
     every_value = np.stack(layers)
     if np.isnan(every_value[:, :, 0]).all():
-        raise QuemError(_undefined(measures[0], every))
+        lists = (one.lists() for one in matched)
+        why = (
+            why for one in lists for at, why in computed(measures[0], one)[1] if at[counts].any()
+        )
+        raise QuemError(_undefined(measures[0], every, next(why, "")))
     return Scored(
         tuple(runs),
         tuple(measures),
         every_value,
-        kept,
+        every,
+        counts,
         tuple(matched),
         tuple(warnings),
     )
@@ -175,10 +200,12 @@ def values_of(matched: Matched, truth: Truth, measures: Sequence[Measure]) -> Fl
     for part in whole.run.parts():
         lists = whole.part(part)
         for column, one in enumerate(measures):
-            scores, undefined = computed(one, lists)
-            for where, _ in undefined:
-                scores = np.where(where, np.nan, scores)
-            values[part, column] = np.where(np.isfinite(scores), scores, np.nan)
+            with np.errstate(over="ignore", invalid="ignore"):
+                scores, undefined = computed(one, lists)
+            known = ~np.any([where for where, _ in undefined], axis=0)
+            for wrong in np.flatnonzero(known & ~np.isfinite(scores)).tolist():
+                raise QuemError(f"{one.name}: query {lists.queries[wrong]!r}: {TOO_LARGE}")
+            values[part, column] = np.where(known, scores, np.nan)
     for column, one in enumerate(measures):
         if one.definition.better == "higher":
             nothing = (matched.rows.sizes == 0) & np.isnan(values[:, column])
@@ -200,14 +227,12 @@ def _relevant(judgments: Judgments, measures: Sequence[Measure]) -> NDArray[np.b
     return judgments.rows.only(reached).sizes > 0
 
 
-def _undefined(headline: Measure, judgments: Judgments) -> str:
-    remedy = ""
-    if "rel" in dict(headline.values) and (judgments.majority > 0).any():
-        remedy = f"; name a lower one, as in {headline.definition.name}(rel=0.5)"
-    return (
-        f"{headline.name} is undefined for all queries: no case has a grade that counts as "
-        f"relevant{remedy}"
-    )
+def _undefined(headline: Measure, judgments: Judgments, why: str = "") -> str:
+    if why in {"", NOTHING_RELEVANT}:
+        why = "no case has a grade that counts as relevant"
+        if "rel" in dict(headline.values) and (judgments.majority > 0).any():
+            why += f"; name a lower one, as in {headline.definition.name}(rel=0.5)"
+    return f"{headline.name} is undefined for all queries: {why}"
 
 
 def _left_out(count: int, of: int) -> StudyWarning:
@@ -218,12 +243,11 @@ def _left_out(count: int, of: int) -> StudyWarning:
     return StudyWarning("no-relevant-case", message)
 
 
-def _unlike(name: str, matched: Matched, extra: int) -> list[StudyWarning]:
+def _unlike(name: str, missing: int, n: int, extra: int) -> list[StudyWarning]:
     """Warnings on missing and additional queries of a run."""
     said = []
-    if matched.missing:
-        of = format_count(len(matched.rows), "query")
-        message = f"{name} lacks {matched.missing:,} of {of}; it scores 0 there"
+    if missing:
+        message = f"{name} lacks {missing:,} of {format_count(n, 'query')}; it scores 0 there"
         said.append(StudyWarning("no-list", message))
     if extra:
         queries = format_count(extra, "query")

@@ -82,6 +82,8 @@ class ScoreTable:
     warnings: tuple[StudyWarning, ...] = ()
     # For certificates: the lists of the systems, and each judge's scores
     evidence: Scored | None = None
+    unlisted: frozenset[str] = frozenset()  # systems without any list, which are not ranked
+    unexamined: tuple[str, ...] = ()  # their questions, where the lists are not at hand
     # Functions of table and claim that return further lines of its certificate
     checks: tuple[Callable[[ScoreTable, Claim], Line], ...] = ()
 
@@ -133,7 +135,9 @@ class ScoreTable:
     @cached_property
     def ranked(self) -> NDArray[np.bool_]:
         """Which means are over enough queries to be ranked, shape (systems, measures)."""
-        return np.asarray(self.means.n >= max(1, LEAST_SHARE * len(self.queries)))
+        listed = np.array([system not in self.unlisted for system in self.systems])
+        enough = self.means.n >= max(1, LEAST_SHARE * len(self.queries))
+        return np.asarray(enough & listed[:, np.newaxis])
 
     @cached_property
     def comparable(self) -> NDArray[np.bool_]:
@@ -156,7 +160,7 @@ class ScoreTable:
 
     def beaten(self, system: int, measure: int) -> list[int]:
         """The systems that are significantly worse than one by a measure."""
-        if not self.comparable[measure]:
+        if not (self.comparable[measure] and self.ranked[system, measure]):
             return []
         lead = (self.means.mean[system] - self.means.mean)[:, measure] * self.signs[measure]
         worse = (self.p[measure, system] <= self.inference.alpha) & (lead > 0)

@@ -77,7 +77,7 @@ class _Part:
         helps, weight = np.zeros((2, len(row)))
         cells = row[with_cell], self.cell[with_cell]
         weight[with_cell] = np.maximum(worst.first.best[cells], worst.second.best[cells])
-        before = greatest(scale, worst)
+        before = np.nan_to_num(greatest(scale, worst))
         tried = np.lexsort((-weight, row))
         tried = tried[np.arange(len(row)) - np.searchsorted(row, row) < _MOST_TRIED]
         tried = tried[with_cell[tried]]
@@ -85,23 +85,23 @@ class _Part:
         if len(tried):
             each = worst.only(row[tried])
             each.there[np.arange(len(tried)), self.cell[tried]] = False
-            helps[tried] = np.nan_to_num(before[row[tried]] - greatest(scale, each))
+            helps[tried] = before[row[tried]] - np.nan_to_num(greatest(scale, each))
         if not with_cell.all():
             after = greatest(scale, replace(worst, spare=np.zeros_like(worst.spare)))
-            share = np.nan_to_num(before - after) / np.maximum(worst.spare, 1)
+            share = (before - np.nan_to_num(after)) / np.maximum(worst.spare, 1)
             helps[~with_cell] = share[row[~with_cell]]
         case = np.lexsort((-weight, -helps))[:MOST_JUDGED]
         return _Told(np.full(len(case), number), case, helps[case], weight[case])
 
     def judged(self, scale: Scale, worst: Problem, cases: Places) -> tuple[Places, Floats]:
-        """The greatest differences of queries once cases are not relevant; NaN where known."""
+        """The greatest differences of queries once cases are not relevant."""
         changed, at = np.unique(self.row[cases], return_inverse=True)
         cell, weighs = self.cell[cases], self.cell[cases] >= 0
         part = worst.only(changed)
         part.there[at[weighs], cell[weighs]] = False
         part.spare[:] -= np.bincount(at[~weighs], minlength=len(changed))
         is_open = part.there.any(axis=1) | (part.spare > 0)
-        return self.rows[changed], np.where(is_open, greatest(scale, part), np.nan)
+        return self.rows[changed], np.where(is_open, greatest(scale, part), part.now)
 
 
 @dataclass(frozen=True)
@@ -122,12 +122,8 @@ class Unjudged:
         """The least and the greatest difference of each query, shape (queries,) each."""
         low, high = self.now.copy(), self.now.copy()
         for part in self.parts:
-            # Without a score now, none is possible either if no case can be relevant.
-            now, problem = self.now[part.rows], part.problem
-            least = -greatest(self.scale, problem.swapped())
-            most = greatest(self.scale, problem)
-            low[part.rows] = np.where(np.isnan(least), now, least)
-            high[part.rows] = np.where(np.isnan(most), now, most)
+            low[part.rows] = -greatest(self.scale, part.problem.swapped())
+            high[part.rows] = greatest(self.scale, part.problem)
         return low, high
 
     @property
@@ -171,12 +167,12 @@ class Unjudged:
 
     def _is_sure(self, worst: Sequence[Problem], sign: int, told: _Told, n: int) -> bool:
         """Whether the sign is sure once the first cases are judged not relevant."""
-        now, ends = -sign * self.now, -sign * self.ends[0 if sign > 0 else 1]
+        ends = -sign * self.ends[0 if sign > 0 else 1]
         for number, (part, problem) in enumerate(zip(self.parts, worst, strict=True)):
             cases = told.case[:n][told.part[:n] == number]
             rows, found = part.judged(self.scale, problem, cases)
-            ends[rows] = np.where(np.isnan(found), now[rows], found)
-        return _greatest_mean(now, ends) < -_ROUNDING
+            ends[rows] = found
+        return _greatest_mean(-sign * self.now, ends) < -_ROUNDING
 
     def _named(self, told: _Told, n: int) -> list[Case]:
         first, second = self.listed
@@ -194,14 +190,17 @@ class Unjudged:
 def find_unjudged(
     scored: Scored, systems: Sequence[int], measure: Measure, now: Floats
 ) -> Unjudged | None:
-    """The unjudged cases of two systems; None where the measure has no bounds."""
+    """The unjudged cases of two systems; None where the measure has no bounds.
+
+    Those of queries that are left out are among them: a relevant one lets its query count.
+    """
     first, second = (scored.lists(at) for at in systems)
     scale = scale_of(measure, first, second, scored.highest_grade)
     if scale is None:
         return None
-    keys = [scored.keys(at) for at in systems]
+    keys, now = [scored.keys(at) for at in systems], scored.spread(now)
     parts = tuple(
-        _of_queries(measure, scale, (first, second), keys, queries)
+        _of_queries(measure, scale, (first, second), keys, now, queries)
         for queries in Ragged(first.run.sizes + second.run.sizes).parts()
     )
     return Unjudged(scale, now, (first, second), parts)
@@ -212,6 +211,7 @@ def _of_queries(
     scale: Scale,
     listed: tuple[Lists, Lists],
     keys: Sequence[NDArray[np.uint64]],
+    now: Floats,
     queries: slice,
 ) -> _Part:
     both = [one.part(queries) for one in listed]
@@ -254,7 +254,8 @@ def _of_queries(
         return Side(*ends, *(ends if worst is best else laid(at, worst)))
 
     spare = np.bincount(row[~weighs], minlength=len(rows))
-    problem = Problem(side(0), side(1), there, spare, scale.judged(both[0])[rows])
+    known = scale.judged(both[0])[rows]
+    problem = Problem(side(0), side(1), there, spare, known, now[queries][rows])
     return _Part(
         query=(query + queries.start).astype(np.int32),
         item=item.astype(np.int32),

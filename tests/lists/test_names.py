@@ -73,7 +73,7 @@ def test_texts_of_several() -> None:
     [
         ("NDGC@10", "there is no measure 'NDGC@10'; did you mean nDCG?"),
         ("wow", "there is no measure 'wow'; `quem score --measures`"),
-        ("nDCG@0", "nDCG@0: the cutoff should be at least 1"),
+        ("nDCG@0", "nDCG@0: the cutoff should be a whole number from 1 to 1,000,000,000"),
         ("AP@1.5", "AP@1.5: the cutoff should be a whole number"),
         ("AP@many", "AP@many: the cutoff should be a whole number"),
         ("AP(x=2)", "AP(x=2): 'x' is not a parameter of AP; it has k, rel"),

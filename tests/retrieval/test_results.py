@@ -47,8 +47,9 @@ def rich(tmp_path: Path) -> Path:
     )
 
 
-def test_command_writes_everything(rich: Path) -> None:
+def test_command_writes_everything(rich: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Report, figures, and tables; JSON prints and writes nothing."""
+    monkeypatch.setattr("quem.retrieval.running._TRUTH_TIMED", 5)
     done = CliRunner().invoke(main, ["analyze", str(rich)], catch_exceptions=False)
     assert "hits_norm@3" in done.stdout
     assert "Retrieving: all, only x, and py" in done.stderr
@@ -59,6 +60,8 @@ def test_command_writes_everything(rich: Path) -> None:
     names = {file.name for file in folder.iterdir()}
     assert names == figures | tables | paper | {"report.html", "analysis.json"}
     assert not mistakes(json.loads((folder / "analysis.json").read_text("utf-8")))
+    page = (folder / "report.html").read_text("utf-8")
+    assert page.count("mean time of 12 queries (all: 5), all retrievers in turn") == 2
     (folder / "means.csv").unlink()
     printed = CliRunner().invoke(main, ["analyze", str(rich), "--json"]).stdout
     assert json.loads(printed)["kind"] == "retrieval"

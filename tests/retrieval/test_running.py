@@ -55,6 +55,9 @@ def test_broken_retrievers_are_reported_and_others_stand(tmp_path: Path) -> None
     assert "the retriever 'bad1' gave no list for" in messages[1]
     assert "'q2'" in messages[1]
     assert result.means.set_index("system")["mean"]["ok"] == 1.0
+    table = result.findings.table
+    assert not table.ranked[table.place("bad0")].any()
+    assert "not tested, as bad0 has no list" in str(table.certificate("ok", "bad0"))
 
 
 def test_a_retriever_can_do_no_harm(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.scores.certificate import Certificate
+    from quem.scores.scoring import Empty
 
     Run = dict[str, dict[str, float]]
 
@@ -40,9 +41,10 @@ def _table(
     runs: Mapping[str, object],
     judgments: object,
     *measures: str,
+    empty: Empty = "leave-out",
     **more: Any,  # noqa: ANN401
 ) -> ScoreTable:
-    scored = score_runs(runs, judgments, [measure(one) for one in measures])
+    scored = score_runs(runs, judgments, [measure(one) for one in measures], empty=empty)
     queries = tuple(map(str, scored.queries))
     of = scored.systems, queries, scored.measures, scored.values
     return ScoreTable(*of, evidence=scored, **more)
@@ -126,6 +128,10 @@ _ON_THESE = "supported on these judgments; "
         (_runs("xru", "uxr"), _graded(u=0), "good > bad by R@1", "not shown", {}),
         (_TIED, _graded(), _BETTER, f"{_ON_THESE}open: order of ties", {}),
         (_runs(), _graded(), "good > bad by AP", f"{_ON_THESE}not examined: unjudged cases", {}),
+        (
+            *(_TIED, _graded(), "good > bad by quality_stromer"),
+            *(f"{_ON_THESE}not examined: unjudged cases and order of ties", {}),
+        ),
         (_runs(), _by(5), _BETTER, "supported", {"sample of judges": "yes: higher for 5 of 5"}),
         (_runs(), _by(5, contrary=2), _BETTER, f"{_ON_THESE}open: sample of judges", {}),
         (_runs(), _by(1), _BETTER, "supported", {"sample of judges": "-: one judge"}),
@@ -214,11 +220,14 @@ def _drawn(seed: int, *, top: int, tied: bool, queries: int = 3) -> tuple[dict[s
     return runs, truth
 
 
-def _extremes(runs: dict[str, Run], truth: Run, name: str, top: int) -> NDArray[np.float64]:
+def _extremes(
+    runs: dict[str, Run], truth: Run, name: str, top: int, empty: Empty
+) -> NDArray[np.float64]:
     """The least and greatest difference on each query, over all grades of unjudged cases."""
     found = []
+    k = None if name.startswith(("R@", "nDCG")) else measure(name).depth
     for query, known in truth.items():
-        cases = sorted({*chain(*(run[query] for run in runs.values()))} - {*known})
+        cases = sorted({*chain(*(_near(run[query], k) for run in runs.values()))} - {*known})
         ways = product(map(float, range(top + 1)), repeat=len(cases))
         truths = {at: known | dict(zip(cases, way, strict=True)) for at, way in enumerate(ways)}
         scores = [
@@ -226,8 +235,15 @@ def _extremes(runs: dict[str, Run], truth: Run, name: str, top: int) -> NDArray[
             for run in runs.values()
         ]
         apart = scores[0] - scores[1]
+        apart[[not any(one.values()) for one in truths.values()]] = 0 if empty == "zero" else np.nan
         found.append((np.nanmin(apart), np.nanmax(apart)))
     return np.array(found)
+
+
+def _near(listed: dict[str, float], k: int | None) -> list[str]:
+    """The cases that can be among the first k."""
+    at_least = sorted(listed.values())[-(k or 0)]
+    return [case for case, score in listed.items() if score >= at_least]
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -246,16 +262,20 @@ def test_bounds_are_the_extremes_over_all_grades(
 ) -> None:
     """They are exact; of RR and Success in ties they hold.
 
-    A query without a score, unless an unjudged case gives it one, counts where it moves the mean.
+    A query without a score, unless an unjudged case gives it one, counts where it moves the mean;
+    or its score is 0 until then.
     """
     for seed in range(12):
         runs, truth = _drawn(seed, top=top, tied=tied)
         if name.startswith("P(rel"):
             truth["q2"] = dict.fromkeys(truth["q2"], 1.0)
-        found = _unjudged(_table(runs, truth, name, "AP"), 0, 1)
-        scored = ~np.isnan(found.now)
+        if seed % 3 == 0:
+            truth["q1"] = dict.fromkeys(truth["q1"], 0.0)
+        empty: Empty = "zero" if seed % 2 else "leave-out"
+        found = _unjudged(_table(runs, truth, name, "AP", empty=empty), 0, 1)
+        scored, ends = ~np.isnan(found.now), _extremes(runs, truth, name, top, empty)
         means = [
-            _extremes(runs, truth, name, top)[[*np.flatnonzero(scored), *more]].mean(axis=0)
+            ends[[*np.flatnonzero(scored), *more]].mean(axis=0)
             for n in range((~scored).sum() + 1)
             for more in combinations(np.flatnonzero(~scored), n)
             if scored.any() or more

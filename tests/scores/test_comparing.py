@@ -24,12 +24,14 @@ def _refused(*given: object, **settings: object) -> str:
 
 def test_two_studies_are_one_table(tmp_path: Path) -> None:
     one = write_retrievers(tmp_path, "one", {"a": 0.3, "b": 0.9})
-    two = write_retrievers(tmp_path, "two", {"a": 0.5, "c": 0.5}, seed=3)
+    two = write_retrievers(tmp_path, "two", {"a": 0.5, "c": -0.5}, seed=3)
     first, second = (quem.load_study(path, kind="retrieval") for path in (one, two))
     table = quem.compare(first, second).findings.table
     assert table.labels == ("a (one)", "b", "a (two)", "c")
     alone = [quem.analyze(study).findings.table.values for study in (first, second)]
     assert np.allclose(table.values, np.concatenate(alone), atol=1e-11)
+    unknown = "not examined: sample of judges, unjudged cases, and order of ties"
+    assert table.certificate("b", "c").verdict.endswith(unknown)
     assert len(quem.compare(first, first).findings.table.systems) == 2
     chosen = quem.compare(first, second, systems=["b", "c"], measures=["RR", "AP"])
     assert chosen.findings.table.systems == ("b", "c")

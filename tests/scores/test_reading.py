@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import quem
 from quem.errors import QuemError
 from quem.lists import evaluate, measure
 from quem.scores.columns import mixed
@@ -208,6 +209,8 @@ def test_refused(file: tuple[str, str | bytes], message: str, folder: Path) -> N
         ({}, "a: is empty"),
         ({"q1": {"d1": None}}, "a: query 'q1', case 'd1': score: None is not a finite number"),
         ({"q1": ["d1", "d1"]}, "a: the case 'd1' is already listed for the query 'q1'"),
+        ({1: {"d1": 1}, "1": {"d1": 1}}, "a: two queries are called '1'"),
+        ({"q1": {"d\ud800": 1}}, "a: query 'q1', case 'd\\ud800': holds half a character"),
         ({"q1": 3}, "a: query 'q1': should be a dict or a list of cases"),
         ([{"query": "q1"}], "a: it must name a query"),
         (3, "a: is an object of int; give a file"),
@@ -217,6 +220,36 @@ def test_refused(file: tuple[str, str | bytes], message: str, folder: Path) -> N
 def test_refused_objects(given: object, message: str) -> None:
     with pytest.raises(QuemError) as caught:
         two(given, "qrels.txt")
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"empty": "Zero"}, "empty: should be leave-out or zero, and not 'Zero'"),
+        ({"level": 95}, "level: "),
+        ({"level": 1}, "level: "),
+        ({"samples": -1}, "samples: "),
+        ({"seed": -1}, "seed: "),
+        ({"systems": {}}, "there is no run; give one at least"),
+        ({"systems": {1: DICT, "1": DICT}}, "two runs are called '1'"),
+        ({"measures": None}, "None is not a measure"),
+        ({"measures": "P@99999999999999999999"}, "P@99999999999999999999: the cutoff should be"),
+        (
+            {"measures": "nDCG(gain=exponential)", "truth": {"q1": {"d1": 1100}}},
+            "nDCG(gain=exponential): query 'q1': scores or",
+        ),
+        (
+            {"measures": "kendall", "systems": {"a": {"q1": ["d1"]}}},
+            "kendall is undefined for all "
+            "queries: list and ground truth have fewer than two items in common",
+        ),
+    ],
+)
+def test_refused_settings(changed: dict[str, Any], message: str) -> None:
+    given = {"systems": {"a": DICT}, "truth": {"q1": {"d1": 1, "d2": 0}}, "measures": "AP"}
+    with pytest.raises(QuemError) as caught:
+        quem.score(**{**given, **changed})
     assert str(caught.value).startswith(message)
 
 

@@ -241,12 +241,12 @@ def minutes_for(count: int) -> int:
     return minutes if minutes < _ROUNDED_TO else _ROUNDED_TO * round(minutes / _ROUNDED_TO)
 
 
-def sentence(one: ReviewedSolution, word: str) -> tuple[str, str, str] | None:
-    """The text before a word, the word, and the text after it; None if judges do not see it."""
-    pattern = word_pattern(one.open_forms(word)[0])
-    if pattern is None or not isinstance(one.part, Solution):
+def sentence(part: Solution | Sheet, words: str) -> tuple[str, str, str] | None:
+    """The text before words, the words, and the text after them; None if judges do not see them."""
+    pattern = word_pattern(words)
+    if pattern is None or not isinstance(part, Solution):
         return None
-    parts = render_solution(one.part, lambda *_: "").parts
+    parts = render_solution(part, lambda *_: "").parts
     texts = [unescape(TAG.sub("\n", flat(part.html))) for part in parts]
     for text in map(normal, [*texts, *(page.text for part in parts for page in part.pages)]):
         if match := pattern.search(text):
@@ -265,9 +265,10 @@ def _found(hits: list[tuple[str, Hit]]) -> tuple[Found, ...]:
     by_words: dict[str, list[tuple[str, Hit]]] = {}
     for place, hit in hits:
         by_words.setdefault(plain(hit.text), []).append((place, hit))
+    # A form in small letters stands for all.
     return tuple(
         Found(
-            mine[0][1].text,
+            max((hit.text for _, hit in mine), key=lambda text: text[:1].islower()),
             mine[0][1].word or mine[0][1].text,
             len(mine),
             ", ".join(dict.fromkeys(hit.meaning for _, hit in mine)),

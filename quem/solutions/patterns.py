@@ -75,10 +75,13 @@ def _around(words: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4096)
 def word_pattern(word: str, *, exact: bool = False) -> re.Pattern[str] | None:
-    """The pattern of a whole word; None without letters and digits."""
+    """The pattern of a whole word; None without letters and digits.
+
+    Of an exact one the first letter has its case, so that Will and WILL match, and "will" does not.
+    """
     word = normal(word.strip())
     if not re.search(r"\w", word):
         return None
     before, after = _around(word)
-    flags = re.NOFLAG if exact else re.IGNORECASE
-    return re.compile(f"(?<!{before}){loose(word)}(?!{after})", flags)
+    first, rest = (re.escape(word[0]), word[1:]) if exact else ("", word)
+    return re.compile(f"(?<!{before}){first}(?i:{loose(rest)})(?!{after})")

@@ -59,6 +59,7 @@ _CHANGED = "The solution has changed while you read it. Look at it once more."
 _UNDECIDED = "Decide about the words in this solution first."
 _CLOSED = "The study is closed, so what judges saw stays as it is. Reopen it to replace words."
 _NO_WORDS = "Type the words to replace: one line with a letter or a digit."
+_NOT_WHOLE = "The solution does not have these words. Select whole words, with all their letters."
 _one = Lock()
 
 
@@ -93,7 +94,7 @@ def word() -> str:
     """Ask for a decision about a word in all solutions."""
     found = Review(site())
     one = found.word(request.args.get("words", "")) or abort(404)
-    places = [(solution, sentence(solution, one.words)) for solution in one.open]
+    places = [(held, sentence(held.part, held.open_forms(one.words)[0])) for held in one.open]
     waiting = found.open
     return dashboard_page(
         "word.html",
@@ -183,15 +184,20 @@ def decide() -> AnyResponse:
     current = (found.find(token) or abort(404)) if token else None
     held = site().spec.judging.reviewed
     if current:
+        known = {plain(one.words) for one in current.open}
+        known |= {plain(one.words) for one in current.decided}
+        unknown = [form for form in forms if plain(form) not in known]
+        if what == "redact" and not all(sentence(current.part, form) for form in unknown):
+            raise QuemError(_NOT_WHOLE)
         chosen = [(current.problem, current.solver, form) for form in forms]
     elif problem is not None or what == "accept":
         chosen = [(problem or "", "", form) for form in forms]
     elif what == "redact":
         chosen = [
-            (one.problem, one.solver, form)
+            (one.problem, one.solver, waiting.words)
             for one in found.solutions
-            for form in forms
-            if plain(form) in {plain(waiting.words) for waiting in one.open}
+            for waiting in one.open
+            if plain(waiting.words) in map(plain, forms)
         ]
     else:
         chosen = [(one.problem, one.solver, one.words) for one in held if _is_of(one, forms)]

@@ -30,16 +30,7 @@ from quem.solutions.names import (
     spelled,
     tokens_of_name,
 )
-from quem.solutions.patterns import (
-    LATIN,
-    LONGEST,
-    beside,
-    is_unspaced,
-    normal,
-    plain,
-    whole,
-    word_pattern,
-)
+from quem.solutions.patterns import LONGEST, beside, is_unspaced, normal, plain, whole, word_pattern
 from quem.solutions.telltales import CLOSINGS, telltales
 
 if TYPE_CHECKING:
@@ -341,8 +332,8 @@ class Names:
             self._parts.setdefault(key_of_name(token), source)
 
     def _role(self, solver: str, meaning: str) -> None:
-        last = beside(solver[-1])
-        pattern = rf"(?<![{LATIN}\d])(?:{_ROLES})[\s_\-#:]*{re.escape(solver)}(?!{last}|\.\d)"
+        first, last = beside("s"), beside(solver[-1])
+        pattern = rf"(?<!{first})(?:{_ROLES})[\s_\-#:]*{re.escape(solver)}(?!{last}|\.\d)"
         self._exact.append((re.compile(pattern, re.IGNORECASE), _Source(meaning, "")))
 
     def _system(self, name: str, meaning: str) -> None:

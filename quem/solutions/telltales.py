@@ -52,7 +52,7 @@ _PLAIN = str.maketrans("\u00a0\u2007\u202f’\u02bc", "   ''")
 # Letters of another script beside a word do not belong to it.
 _LETTERS = rf"{LATIN}\d_"
 _BORDER = rf"(?:(?<![{_LETTERS}])(?=[{_LETTERS}])|(?<=[{_LETTERS}])(?![{_LETTERS}]))"
-_OTHER = re.compile(rf"[^\W{_LETTERS}]")
+_MIXED = re.compile(rf"(?<=[{_LETTERS}])[^\W{_LETTERS}]|[^\W{_LETTERS}](?=[{_LETTERS}])")
 _OUTSIDE = r"(?![^\[\]]*\])"  # of a class
 _OFFICE = re.compile(
     r"@(?:[\w.\-]*\.)?example\.|"
@@ -257,7 +257,7 @@ _MEANT = ("x", "x2", "x3", "x4", "x5")
 def telltales(text: str) -> Iterator[Telltale]:
     """The signs of an author without a name."""
     text = text.translate(_PLAIN)
-    is_mixed = bool(_OTHER.search(text))
+    is_mixed = bool(_MIXED.search(text))
     for meaning, pattern, kind in _PATTERNS:
         for match in (_latin(pattern) if is_mixed else pattern).finditer(text):
             groups = match.groupdict()

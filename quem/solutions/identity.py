@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import re
+import unicodedata
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
@@ -167,6 +168,7 @@ class Names:
 
     def find(self, text: str) -> list[Hit]:
         """Every hit in a text; of overlapping ones the most serious, then the longest."""
+        text = unicodedata.normalize("NFC", text)
         small, places = folded(text)
         if not small:
             return []

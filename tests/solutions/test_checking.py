@@ -84,23 +84,24 @@ PEOPLE_FOUND = (
 # In texts whose words have no spaces between them, or endings, and beside another script.
 UNSPACED_FOUND = (
     "本方案由王小明撰写|作者：王小明|王小明|由李明说|田中太郎が作成|田中 太郎の案|"
-    "김민수가 작성했습니다|本方案由GPT-4o生成|由GPT-4o|属于ACME公司|ＡＣＭＥ公司|由深度蓝生成|"
-    "由Kowalski撰写|Kowalski先生|由jan_kowalski写|由ChatGPT生成|信bob@uni-x.org吧|"
-    "модель GPT-4oом|โดยสมชายครับ|由subject S9生成"
+    "김민수가 작성했습니다|\u1100\u1175\u11b7\u1106\u1175\u11ab\u1109\u116e가|"
+    "本方案由GPT-4o生成|由GPT-4o|属于ACME公司|ＡＣＭＥ公司|由深度蓝生成|由Kowalski撰写|"
+    "Kowalski先生|由jan_kowalski写|由ChatGPT生成|信bob@uni-x.org吧|модель GPT-4oом|"
+    "โดยสมชายครับ|由subject S9生成"
 )
 UNSPACED = names_of(
     {
         "S9": "王小明",
         "李明": "",
         "S2": "田中 太郎",
-        "S3": "김민수",
+        "S3": "김 민수",
         "S4": "Jan Kowalski",
         "S5": "สมชาย",
     },
     [{"id": "gpt-4o"}, {"id": "bot", "name": "深度蓝"}],
     judging={"identity_words": ["ACME"]},
 )
-UNSPACED_NOBODY = "小王明白|김민|天王小"
+UNSPACED_NOBODY = "小王明白|김민|김민숙|天王小"
 # Cited authors, ordinary words, and folders of nobody.
 NOBODY = (
     "see Chen et al. (2019)|(Chen, 2019)|Chen, A.: Cooling of halls|S1 is a sensor|Mark the page|"

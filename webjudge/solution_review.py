@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from quem.blinding.redacting import TAG, flat, highlight_html
-from quem.blinding.rendering import render_solution
+from quem.blinding.rendering import render_solution, text_of
 from quem.solutions import Solution
 from quem.solutions.checking import lost_images
 from quem.solutions.files import metadata_of
@@ -241,12 +241,19 @@ def minutes_for(count: int) -> int:
     return minutes if minutes < _ROUNDED_TO else _ROUNDED_TO * round(minutes / _ROUNDED_TO)
 
 
-def sentence(part: Solution | Sheet, words: str) -> tuple[str, str, str] | None:
-    """The text before words, the words, and the text after them; None if judges do not see them."""
+def holds(solution: Solution, words: str) -> bool:
+    """Whether judges receive words, possibly in a picture."""
     pattern = word_pattern(words)
-    if pattern is None or not isinstance(part, Solution):
+    is_drawn = any(file.kind == "image" for file in solution.files)
+    return is_drawn or bool(pattern and pattern.search(normal(text_of(solution))))
+
+
+def sentence(one: ReviewedSolution, word: str) -> tuple[str, str, str] | None:
+    """The text before a word, the word, and the text after it; None if judges do not see it."""
+    pattern = word_pattern(one.open_forms(word)[0])
+    if pattern is None or not isinstance(one.part, Solution):
         return None
-    parts = render_solution(part, lambda *_: "").parts
+    parts = render_solution(one.part, lambda *_: "").parts
     texts = [unescape(TAG.sub("\n", flat(part.html))) for part in parts]
     for text in map(normal, [*texts, *(page.text for part in parts for page in part.pages)]):
         if match := pattern.search(text):

@@ -201,8 +201,8 @@ class Names:
         for start, end, match in _spans(parts, small, places):
             part, (first, last) = key_of_name(match[0]), match.span()
             # For Chen, "Chens"; but "Marks" is not Mark's, and "this" is not Thi's.
-            is_owner = len(part) + text[start].isupper() > _LEAST_SMALL_PART
-            if is_owner and not self._is_word(part) and small[last : last + 1] == "s":
+            least = _LEAST_SMALL_PART if text[start].isupper() else _LEAST_LOGIN
+            if len(part) >= least and not self._is_word(part) and small[last : last + 1] == "s":
                 last += 1
             if not _goes_on(text, small, (first, last), places):
                 yield from self._find_part(text, start, end, part)

@@ -228,6 +228,8 @@ def test_words_are_replaced_and_taken_back(app: Flask, client: FlaskClient) -> N
     for wrong in ("", "!?", "a\nb", "x" * 201):
         assert "Type the words" in decide(client, "redact", wrong)
     assert "Select whole words" in decide(client, "redact", "Pla")
+    assert "Select whole words" in decide(client, "redact", "Nobody", solver="")
+    assert "Replaced “A map” in this" in decide(client, "redact", "A map")
     assert "# words that I know of" in site_of(app).path.read_text()
     events = audited(site_of(app), "word-decided")
     assert {event.by for event in events} == {"organizer"}

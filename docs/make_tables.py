@@ -21,11 +21,11 @@ from quem.cli import main
 from quem.kinds import presentations
 from quem.lists import DEFINITIONS
 from quem.studyfile.dialogue import DialogueSpec
+from quem.studyfile.measures import ScoredSettings
 from quem.studyfile.models import ExperienceSettings, ExperienceSpec, Judging
 from quem.studyfile.options import OptionsSpec
 from quem.studyfile.relevance import RelevanceSpec
 from quem.studyfile.retrieval import RetrievalSpec
-from quem.studyfile.scores import ScoredSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

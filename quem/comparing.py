@@ -6,20 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from quem.errors import Mistake, QuemError
-from quem.kinds import KINDS, analyze, experience_study, kind_of_loaded
+from quem.kinds import KINDS, AnyStudy, analyze, experience_study, kind_of_loaded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from quem.comparison.result import ComparisonResult
     from quem.dialogue.loading import DialogueStudy
-    from quem.kinds import AnyStudy
     from quem.options.loading import OptionsStudy
     from quem.rankings.loading import Study
     from quem.report.result import BaseResult, WarningFindings
     from quem.retrieval.loading import RetrievalStudy
-    from quem.scores.result import ScoredResult
-    from quem.scores.runs import ScoresResult
+    from quem.scores.result import ScoredResult, ScoresResult
     from quem.scores.table import ScoreTable
 
     # Kinds that are compared query by query.
@@ -104,8 +102,7 @@ def _compare_scores(
 ) -> ScoresResult:
     from quem.scores.inference import Inference
     from quem.scores.joining import chosen, joined
-    from quem.scores.result import certified
-    from quem.scores.runs import ScoresResult
+    from quem.scores.result import ScoresResult, certified
 
     settings = {key: value for key, value in settings.items() if value is not None}
     _refuse_unknown(given, settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, ParamSpec
 
@@ -70,6 +71,23 @@ class QuemError(Exception):
         return type(self), (self.mistakes,)
 
 
+def refuse(mistakes: Iterable[Mistake | str]) -> None:
+    """Raise an error with all that is wrong, each thing once; do nothing if nothing is."""
+    if found := tuple(dict.fromkeys(mistakes)):
+        raise QuemError(found)
+
+
+@contextmanager
+def collecting(
+    mistakes: list[Mistake], place: Callable[[str], Mistake] | None = None
+) -> Iterator[None]:
+    """Collect the errors of a block, at a place if one is given, so that others can be found."""
+    try:
+        yield
+    except QuemError as error:
+        mistakes += [place(one.message) for one in error.mistakes] if place else error.mistakes
+
+
 class FileError(QuemError):
     """A file that cannot be used or shown."""
 
@@ -80,6 +98,15 @@ class FileError(QuemError):
     def __reduce__(self) -> tuple[type[FileError], tuple[Path, str]]:  # type: ignore[override]
         """Support pickling between processes."""
         return type(self), (self.path, self.message)
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Name the file that the system cannot read."""
+    try:
+        yield
+    except OSError as error:
+        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
 
 
 @dataclass(frozen=True)

@@ -108,9 +108,9 @@ class Kind(ABC, Generic[LoadedStudy, Result]):
     def analyze(self, study: LoadedStudy, **settings: Any) -> Result:
         """Analyze a study; settings replace those of its file."""
 
-    @abstractmethod
     def check(self, study: LoadedStudy) -> Iterable[StudyWarning]:
         """The warnings of an analysis that are quick to find."""
+        return self.analyze(study).warnings
 
     @abstractmethod
     def result(self) -> type[BaseResult[Any]]:
@@ -144,11 +144,6 @@ class _Experience(Kind["Study", "ExperienceResult"]):
 
         return analyze_experience(study, **settings)
 
-    def check(self, study: Study) -> Iterable[StudyWarning]:
-        from quem.parts import analyze_experience
-
-        return analyze_experience(study).warnings
-
     def result(self) -> type[ExperienceResult]:
         from quem.parts.result import ExperienceResult
 
@@ -173,9 +168,7 @@ class _Options(Kind["OptionsStudy", "OptionsResult"]):
         return analyze_options(study, **settings)
 
     def check(self, study: OptionsStudy) -> Iterable[StudyWarning]:
-        from quem.options.analysis import check_options
-
-        return check_options(study)
+        return self.analyze(study, samples=0).warnings
 
     def result(self) -> type[OptionsResult]:
         from quem.options.result import OptionsResult
@@ -261,9 +254,7 @@ class _Relevance(Kind["RelevanceStudy", "RelevanceResult"]):
         return analyze_relevance(study, **settings)
 
     def check(self, study: RelevanceStudy) -> Iterable[StudyWarning]:
-        from quem.relevance.analysis import check_relevance
-
-        return check_relevance(study)
+        return self.analyze(study, samples=0).warnings
 
     def result(self) -> type[RelevanceResult]:
         from quem.relevance.result import RelevanceResult
@@ -335,7 +326,7 @@ def presentations() -> dict[str, Presentation[Any]]:
     """The presentations of the results of each kind and of comparisons and plans."""
     from quem.comparison.result import ComparisonResult
     from quem.planning.result import PlanResult
-    from quem.scores.runs import ScoresResult
+    from quem.scores.result import ScoresResult
 
     results: list[type[BaseResult[Any]]] = [kind.result() for kind in KINDS.values()]
     results += [ComparisonResult, ScoresResult, PlanResult]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,6 @@ from quem.scores.inference import Inference
 from quem.scores.table import Nouns, Origin, ScoreTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from quem.lists.lists import Ties
     from quem.lists.names import Chosen
     from quem.scores.scoring import Empty

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pydantic import BaseModel, ValidationError
 
 from quem import __version__
-from quem.errors import FileError, QuemError
+from quem.errors import FileError, QuemError, refuse
 from quem.store.location import locate_database
 
 if TYPE_CHECKING:
@@ -105,16 +105,15 @@ def seal_study(draft: StudyFile, database: str | None = None) -> tuple[Path, str
     """Write the record beside a study without rankings; returns its path and hash."""
     from quem.report.files import write_files
 
-    if draft.mistakes or draft.spec is None:
-        raise QuemError(draft.mistakes)
-    if draft.spec.awaits_subjects:
+    spec = draft.checked()
+    if spec.awaits_subjects:
         raise FileError(draft.path, "its subjects are still to come; seal it after the solving")
     path = seal_file(draft.path)
     if path.exists():
         raise FileError(path, "is the seal of this study already; a study is sealed once")
     _refuse_ranked(draft, database)
     record = _Record(
-        study=draft.spec.id,
+        study=spec.id,
         sealed_at=dt.datetime.now(dt.UTC),
         quem=__version__,
         secret=secrets.token_hex(16),
@@ -159,8 +158,7 @@ def _contents(draft: StudyFile) -> dict[str, dict[str, Any]]:
 
     spec = draft.checked()
     found, mistakes, _ = find_solutions(draft, complete=False)
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     plain = spec.model_dump(mode="json", by_alias=True)
     texts = (("briefing", found.briefing), ("consent", found.consent))
     try:
@@ -217,27 +215,22 @@ def _changed(part: str, before: object, after: object) -> str:
 
 def _refuse_ranked(draft: StudyFile, database: str | None) -> None:
     """Refuse a study with rankings in its store or tables."""
-    source = draft.source.file if draft.source else ""
-    names = [source] if isinstance(source, str) else [entry.file for entry in source]
-    for path in (draft.beside(name)[0] for name in names if name):
+    for path in draft.tables:
         if path.exists() and path.stat().st_size:
             raise FileError(path, "holds rankings; a study is sealed before the first ranking")
     from quem.rankings.stored import Session, session_of_study
 
     place = locate_database(draft.path, database)
-    study_id = draft.spec.id if draft.spec else ""
+    study_id = draft.checked().id
     store = session_of_study(Session(place), study_id)
     if store is None:
         return
     from quem.store.studies import count_ranked
 
-    try:
-        with store.read() as c:
-            if count_ranked(c, study_id):
-                raise FileError(
-                    draft.path,
-                    f"judges have started to rank in {place.name}; a study is sealed before the "
-                    "first ranking (trial rankings: discard them first)",
-                )
-    finally:
-        store.close()
+    with store, store.read() as c:
+        if count_ranked(c, study_id):
+            raise FileError(
+                draft.path,
+                f"judges have started to rank in {place.name}; a study is sealed before the "
+                "first ranking (trial rankings: discard them first)",
+            )

@@ -24,7 +24,7 @@ import pandas as pd
 from scipy.special import stdtr, stdtrit
 
 from quem.errors import Mistake, QuemError
-from quem.method.line import SIGNIFICANT, fit_line
+from quem.method.line import SIGNIFICANT, Line, fit_line
 from quem.method.statement import line_trouble
 from quem.parts import analyze_experience
 from quem.parts.machine_quality import expert_ranks, run_ranks, servers, unusable
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.method.core import SystemEstimate
-    from quem.method.line import Line
     from quem.rankings.loading import Study
     from quem.studyfile.models import System
     from quem.studyfile.runs import Run

@@ -6,13 +6,13 @@ import datetime as dt
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, current_app, g, redirect, request, url_for
+from flask import Blueprint, Flask, current_app, g, redirect, request, url_for
 from sqlalchemy.exc import OperationalError
 from werkzeug.http import parse_cookie
 
 from quem.store.database import UnavailableError
 from quem.store.links import PATHS
-from quem.store.models import now
+from quem.store.models import PersonRow, Role, now
 from quem.store.people import (
     ROLES,
     consent,
@@ -34,11 +34,9 @@ from webjudge.languages import choose_language, keep_language
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
 
-    from flask import Flask
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response
 
-    from quem.store.models import PersonRow, Role
     from webjudge.site import Site
 
 access = Blueprint("access", __name__)

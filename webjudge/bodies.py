@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from flask import abort, jsonify, request
+from flask import Response, abort, jsonify, request
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
-from quem.store.makers import GUESSES  # noqa: TC001  pydantic reads it
+from quem.store.answers import GUESSES  # noqa: TC001  pydantic reads it
 from quem.store.state import Text
 from webjudge.languages import LANGUAGES
 
 if TYPE_CHECKING:
-    from flask import Response
-
     from quem.store.work import Saved
 
 LONGEST_TEXT = 1_000_000  # bytes of an answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from flask import abort, make_response
+from flask import Response, abort, make_response
 
 from quem import __version__
 from quem.blinding.pages import PAGED, image_of
@@ -15,8 +15,6 @@ from webjudge.security import policy
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from flask import Response
 
     from quem.solutions import SolutionFile
     from quem.store.models import TaskRow

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Self
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
+from quem.blinding.office import await_conversion, prepare
 from quem.store.uploads import UploadFolder
-from webjudge.documents import Documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +24,7 @@ _DOCUMENT_SECONDS = 20
 # Uploads without new data for this long have failed.
 _UPLOAD_SECONDS = 3600
 _STOP_SECONDS = 30  # to wait for a running job when the server stops
+_KEY = "documents"
 
 
 @dataclass(frozen=True)
@@ -92,3 +93,28 @@ class Housekeeping:
             self._site.troubles[job.name] = message
         else:
             self._site.troubles.pop(job.name, None)
+
+
+class Documents:
+    """Converts changed documents; until then judges read that a part cannot be displayed."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._thread: threading.Thread | None = None
+        self._files = [file for solution in site.solutions for file in solution.files]
+
+    def look(self) -> None:
+        """Start converting changed documents, unless a conversion is running."""
+        if self._thread and self._thread.is_alive():
+            return
+        if await_conversion(self._files):
+            # LibreOffice takes seconds and must not block other requests.
+            self._thread = threading.Thread(target=self._convert, name=_KEY, daemon=True)
+            self._thread.start()
+
+    def _convert(self) -> None:
+        mistakes = prepare(self._files, sandboxed=self._site.sandboxed)
+        if mistakes:
+            self._site.troubles[_KEY] = "; ".join(map(str, mistakes))
+        else:
+            self._site.troubles.pop(_KEY, None)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
 from sqlalchemy.exc import IntegrityError
 
+from quem.store.answers import guessed_makers, note_guess, skip_makers
 from quem.store.assignment import assign_ballots, assign_labels, is_assigned, needs_labels
 from quem.store.digests import keyed
 from quem.store.events import note_once
 from quem.store.exporting import receipts_of
 from quem.store.layouts import MissingSolutionError
-from quem.store.makers import guessed_makers, note_guess, skip_makers
 from quem.store.people import answer_closing, record_visit, visited_recently
 from quem.store.state import InvalidStateError, State
 from quem.store.studies import pause_notice, status_of

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Environment, FileSystemLoader, select_autoescape
 
 from quem.resources import resource
-from quem.store.models import now
+from quem.store.models import LetterKind, LetterRow, PersonRow, Role, now
 from quem.studyfile.letter import letter_in, read_letter
 from webjudge.languages import day, gettext, marked, ngettext, speaking
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from quem.store.models import LetterKind, LetterRow, PersonRow, Role
     from webjudge.site import Site
 
 # Minimum time between two letters to a person: about a day.

@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from flask import Blueprint, current_app, request
 
 from quem.errors import QuemError
-from quem.store.models import PersonRow
+from quem.store.models import LetterKind, PersonRow, Role
 from quem.store.outbox import UNKNOWN, decide, queue_letter
 from quem.studyfile.addresses import addresses_of
 from webjudge.access import acting, site
 from webjudge.dashboard.page import back, question, require_reviewed, require_sure
 from webjudge.languages import day
-from webjudge.mailing import POST, reach_of, standings
+from webjudge.mailing import POST, Post, reach_of, standings
 
 if TYPE_CHECKING:
     from werkzeug.wrappers import Response
 
-    from quem.store.models import LetterKind, Role
-    from webjudge.mailing import Post
     from webjudge.site import Site
 
 mail = Blueprint("mail", __name__, url_prefix="/mail")

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from quem.errors import QuemError
-from quem.mail.message import message_of
-from quem.mail.server import MailServer, MailSettings, mail_settings
+from quem.mail.server import MailServer, MailSettings, mail_settings, message_of
 from quem.store.links import PATHS
-from quem.store.models import PersonRow
+from quem.store.models import LetterKind, LetterRow, PersonRow, Role
 from quem.store.outbox import KINDS, UNKNOWN, claim, is_due, letters_of, settle
 from quem.store.people import issue_link, people_of, withdraw_link
 from quem.store.standing import judges_standing
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from quem.store.models import LetterKind, LetterRow, Role
     from webjudge.housekeeping import Housekeeping
     from webjudge.site import Site
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, abort, redirect, render_template, request, url_for
+from flask import Blueprint, Response, abort, redirect, render_template, request, url_for
 
 from quem.store.models import Item, Layout, TaskRow
 from quem.store.state import State, labels
@@ -24,7 +24,6 @@ from webjudge.pages import (
 )
 
 if TYPE_CHECKING:
-    from flask import Response
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.store.planned import Group

@@ -6,16 +6,12 @@ import hashlib
 import ipaddress
 import socket
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from flask import request
+from flask import Flask, Response, request
 from flask.sessions import SecureCookieSessionInterface
 
 from webjudge.errors import RefusedError
-
-if TYPE_CHECKING:
-    from flask import Flask, Response
 
 _POLICY = {
     "default-src": "'none'",

@@ -11,20 +11,20 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from quem.blinding.workers import held
-from quem.errors import Mistake, QuemError
-from quem.solutions import check_solutions
+from quem.errors import FileError, Mistake, QuemError, StudyWarning, refuse
+from quem.solutions import Solution, Solutions, check_solutions
 from quem.solutions.checking import find_warnings
-from quem.solutions.model import signature
+from quem.solutions.model import Signature, signature
 from quem.solutions.sheets import is_unwritten
 from quem.store.care import WORDS_A_MINUTE, count_words
-from quem.store.database import THREADS, open_store
-from quem.store.living import Changes, contents_of, new_solvers, note_effects, plan_of
+from quem.store.database import THREADS, Store, open_store
+from quem.store.living import Changes, Effect, contents_of, new_solvers, note_effects, plan_of
 from quem.store.location import locate_database
 from quem.store.people import has_people, sync_everybody
-from quem.store.planned import recorded_draw
+from quem.store.planned import Group, JudgingPlan, recorded_draw
 from quem.store.reviewing import answered_changes, frozen_look, note_decisions
 from quem.store.studies import register_study, secret_of, solving_state, status_of
-from quem.studyfile.models import ExperienceSpec
+from quem.studyfile.models import ExperienceSpec, Judge, LanguageCode, Person, Problem
 from quem.studyfile.reading import draft_study
 from webjudge.languages import ENGLISH
 
@@ -34,15 +34,8 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from quem.errors import StudyWarning
-    from quem.solutions import Solution, Solutions
-    from quem.solutions.model import Signature
-    from quem.store.database import Store
     from quem.store.layouts import Content
-    from quem.store.living import Effect
     from quem.store.models import PersonRow, TaskRow
-    from quem.store.planned import Group, JudgingPlan
-    from quem.studyfile.models import Judge, LanguageCode, Person, Problem
     from quem.studyfile.relevance import JudgedSpec
 
 _LATELY_SECONDS = 2.0
@@ -199,7 +192,7 @@ class Site:
         """Warnings about current solutions; unwritten texts are listed elsewhere."""
         files = [file for one in self.solutions for file in one.files]
         files += [file for sheet in self.solutions.sheets() for file in sheet.files]
-        found = [_signature(file.path) for file in files]
+        found = [signature_of(file.path) for file in files]
         known = self._checked.setdefault("files", found)
         if found != known:
             # Report unreadable or partly written files, and keep the other warnings.
@@ -222,9 +215,10 @@ class Site:
         }
 
 
-def _signature(path: Path) -> Signature | None:
+def signature_of(path: Path | None) -> Signature | None:
+    """The signature of a file; None without a readable one."""
     with suppress(OSError):
-        return signature(path)
+        return signature(path) if path else None
     return None
 
 
@@ -241,7 +235,7 @@ def open_site(
     store = open_store(locate_database(Path(path), database), threads)
     try:
         with store.write() as c:
-            register_study(c, spec.id)
+            register_study(c, spec.id, store.place.beside(Path(path)))
             secret = secret_of(c, spec.id)
             plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
             answered = answered_changes(c, spec.id)
@@ -267,12 +261,8 @@ def reopened(site: Site) -> Site:
     """Reload an edited study; the store stays open."""
     spec, solutions, warnings = _read(site.path, sandboxed=site.sandboxed)
     if spec.id != site.id:
-        raise QuemError(
-            Mistake(
-                str(site.path),
-                message=f"is now the study {spec.id!r}; start the server again to serve it",
-            )
-        )
+        message = f"is now the study {spec.id!r}; start the server again to serve it"
+        raise FileError(site.path, message)
     new = with_study(site, spec, solutions, warnings)
     _prepare(new)
     return new
@@ -305,16 +295,14 @@ def _read(
     tell: Callable[[int, int], object] = lambda _done, _all: None,
 ) -> tuple[JudgedSpec, Solutions, tuple[StudyWarning, ...]]:
     draft = draft_study(path)
-    if draft.spec is None or draft.mistakes:
-        raise QuemError(draft.mistakes)
-    if sandboxed and draft.spec.solving and draft.spec.solving.uploads and not held()["seccomp"]:
-        raise QuemError(Mistake(str(path), message=_NO_SANDBOX.format("; ".join(held()["why"]))))
+    spec = draft.checked()
+    if sandboxed and spec.solving and spec.solving.uploads and not held()["seccomp"]:
+        raise FileError(path, _NO_SANDBOX.format("; ".join(held()["why"])))
     solutions, mistakes, warnings = check_solutions(
-        draft, complete=not draft.spec.awaits_subjects, sandboxed=sandboxed, tell=tell
+        draft, complete=not spec.awaits_subjects, sandboxed=sandboxed, tell=tell
     )
-    if mistakes:
-        raise QuemError(mistakes)
-    return draft.spec, solutions, tuple(warnings)
+    refuse(mistakes)
+    return spec, solutions, tuple(warnings)
 
 
 def _prepare(site: Site) -> None:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from quem.blinding.redacting import TAG, flat, highlight_html
-from quem.blinding.rendering import render_solution, text_of
-from quem.solutions import Solution
+from quem.blinding.rendering import Part, Rendered, render_solution, text_of
+from quem.solutions import Sheet, Solution
 from quem.solutions.checking import lost_images
 from quem.solutions.files import metadata_of
-from quem.solutions.identity import NameSearch
+from quem.solutions.identity import Hit, NameSearch
 from quem.solutions.losses import losses_of
 from quem.solutions.patterns import normal, plain, word_pattern
 from quem.store.digests import keyed
@@ -24,9 +24,6 @@ from quem.store.reviewing import freeze_review, is_frozen, is_reviewed, reviewed
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from quem.blinding.rendering import Part, Rendered
-    from quem.solutions import Sheet
-    from quem.solutions.identity import Hit
     from quem.studyfile.models import Reviewed
     from webjudge.site import Site
 

@@ -32,7 +32,6 @@ from quem.store.people import (
     reply_after,
     withdraw,
 )
-from quem.store.solving import run_clock, settle, start_task
 from quem.store.state import AnswerState
 from quem.store.uploads import UploadFolder, add_upload, bytes_left, uploads_of
 from quem.store.work import (
@@ -42,7 +41,10 @@ from quem.store.work import (
     StaleError,
     SubmittedError,
     last_answer,
+    run_clock,
     save,
+    settle,
+    start_task,
     task_of,
     tasks_of,
 )

@@ -9,13 +9,12 @@ from threading import Lock
 from time import time
 from typing import TYPE_CHECKING
 
-from flask import current_app, g, request
+from flask import Flask, current_app, g, request
 
 from quem.errors import Mistake, QuemError
 from quem.solutions.checking import find_warnings
 from quem.solutions.decisions import with_redactions
 from quem.solutions.identity import is_exact, terms
-from quem.solutions.model import signature
 from quem.solving.closing import session_table
 from quem.store.audit_log import last_key
 from quem.store.events import record
@@ -31,18 +30,15 @@ from quem.studyfile.editing import (
 )
 from quem.studyfile.reading import read_study
 from webjudge.access import acting, site
-from webjudge.site import reopened, with_study
+from webjudge.site import Site, reopened, signature_of, with_study
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from flask import Flask
-
     from quem.solutions.model import Signature
     from quem.studyfile.editing import Change
     from quem.studyfile.models import Reviewed
-    from webjudge.site import Site
 
 _EVENT = "study-edited"
 _KEY = "quem-followed"
@@ -69,16 +65,9 @@ def follow_edits(app: Flask, served: Site) -> None:
     waits for the next start, since the edit may be incomplete.
     """
     table = session_table(served.path) if served.spec.solving else None
-    seen = _signature(served.path), _signature(table)
+    seen = signature_of(served.path), signature_of(table)
     app.extensions[_KEY] = _Followed(table, seen, _last_edit(served))
     app.before_request(_follow)
-
-
-def _signature(path: Path | None) -> Signature | None:
-    try:
-        return signature(path) if path else None
-    except OSError:
-        return None
 
 
 def _is_fresh(path: Path) -> bool:
@@ -97,7 +86,7 @@ def _follow() -> None:
     if request.endpoint == "static":
         return
     followed: _Followed = current_app.extensions[_KEY]
-    now = _signature(site().path), _signature(followed.table)
+    now = signature_of(site().path), signature_of(followed.table)
     if now[0] is None or now == followed.seen:
         return
     with followed.lock:
@@ -220,7 +209,7 @@ def _editing() -> Iterator[None]:
     followed: _Followed = current_app.extensions[_KEY]
     with followed.lock:
         yield
-        followed.seen = _signature(site().path), _signature(followed.table)
+        followed.seen = signature_of(site().path), signature_of(followed.table)
         followed.event = _last_edit(site())
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment
+from jinja2 import Environment, Template
 
 from quem.store.models import now
 from quem.store.people import DEFAULT
 
 if TYPE_CHECKING:
     import datetime as dt
-
-    from jinja2 import Template
 
     from quem.store.audit_log import AuditEvent
 

@@ -6,7 +6,6 @@ import re
 from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from quem.blinding.pages import image_of, pages_of
 from quem.blinding.redacting import redact_text
@@ -14,10 +13,7 @@ from quem.blinding.rendering import read_as_judge, render_solution
 from quem.errors import Mistake, QuemError
 from quem.io.text import read_text
 from quem.solutions.files import inspect
-from quem.solutions.model import Solution
-
-if TYPE_CHECKING:
-    from quem.solutions.model import SolutionFile
+from quem.solutions.model import Solution, SolutionFile
 
 _ENDINGS = {"image/png": ".png", "image/jpeg": ".jpg", "image/gif": ".gif", "image/webp": ".webp"}
 _GONE = "quem-gone"

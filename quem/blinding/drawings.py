@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from quem.blinding.workers import RefusedError, Worker, sources_of
-from quem.errors import FileError
+from quem.errors import FileError, readable
 
 if TYPE_CHECKING:
     import re
@@ -53,10 +53,8 @@ def _parsed(
 ) -> tuple[dict[str, Any], bytes]:
     if not can_draw_svg():
         raise FileError(path, SVG_ADVICE)
-    try:
+    with readable(path):
         content = path.read_bytes()
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     if len(content) > _MOST_BYTES:
         raise FileError(path, "is an SVG larger than 10 MB; save it as PNG")
     try:

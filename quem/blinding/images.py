@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
 from quem.blinding.drawings import drawing_version, rasterized
 from quem.blinding.workers import RefusedError, parser
-from quem.errors import FileError
+from quem.errors import FileError, readable
 from quem.solutions.files import DRAWING, FORMATS, MOST_PIXELS
 from quem.solutions.model import signature
 
@@ -49,10 +49,8 @@ _one = Lock()
 
 def clean_file(path: Path, patterns: tuple[re.Pattern[str], ...] = ()) -> tuple[bytes, str]:
     """An image without its metadata, from the cache where possible."""
-    try:
+    with readable(path):
         key = (path, signature(path), patterns)
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     if known := _cache.get(key):
         return known
     with _one:
@@ -64,10 +62,8 @@ def clean_file(path: Path, patterns: tuple[re.Pattern[str], ...] = ()) -> tuple[
 
 
 def _clean(path: Path, patterns: tuple[re.Pattern[str], ...]) -> tuple[bytes, str]:
-    try:
+    with readable(path):
         raw = path.read_bytes()
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     is_drawing = path.suffix.casefold() == DRAWING
     recipe = f"{_version()}-{drawing_version()}" if is_drawing else _version()
     known = hashlib.sha256(raw)

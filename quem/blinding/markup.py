@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import nh3
 
-from quem.blinding.formulas import add_formulas
+from quem.blinding.formulas import Formulas, add_formulas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from markdown_it.utils import EnvType, OptionsDict
     from pygments.lexer import Lexer
 
-    from quem.blinding.formulas import Formulas
 
 # The page's own headings end at level 2.
 TOP_HEADING = 3

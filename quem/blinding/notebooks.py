@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import FileError
+from quem.errors import FileError, readable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,10 +80,8 @@ def _plain(value: object) -> str:
 
 
 def _content(path: Path) -> dict[str, Any]:
-    try:
+    with readable(path):
         raw = path.read_bytes()
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     if len(raw) > _MOST_BYTES:
         raise FileError(path, "is larger than 50 MB; make it smaller")
     try:

@@ -21,14 +21,13 @@ from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
 from quem.blinding.packages import Cleaned
 from quem.blinding.workers import RefusedError, parser
 from quem.errors import FileError, Mistake
-from quem.solutions.model import file_digest, signature
+from quem.solutions.model import SolutionFile, file_digest, signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from quem.blinding.workbooks import Table
-    from quem.solutions.model import SolutionFile
 
 
 # Part of the cache's key: a change of the cleaning invalidates cached files.

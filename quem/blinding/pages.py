@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from quem.blinding.images import clean_file, clean_image
 from quem.blinding.notebooks import read_notebook
 from quem.blinding.office import read_office
-from quem.blinding.pdf import page_image, read_pdf
+from quem.blinding.pdf import PdfPage, page_image, read_pdf
 from quem.errors import FileError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from quem.blinding.pdf import PdfPage
     from quem.solutions.model import Kind, SolutionFile
 
 # Kinds that can have pages; a workbook has those of its sheets with charts or pictures, a notebook

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.blinding.cache import SizedCache, cache_folder, trim, write_whole
 from quem.blinding.workers import Worker, sources_of
-from quem.errors import FileError
+from quem.errors import FileError, readable
 from quem.solutions.model import file_digest, signature
 
 if TYPE_CHECKING:
@@ -72,13 +72,11 @@ def can_draw() -> bool:
 
 def read_pdf(path: Path, patterns: Patterns = ()) -> PdfDocument:
     """The pages of a PDF, cached where possible."""
-    try:
+    with readable(path):
         key = path, signature(path), tuple(patterns)
         if known := _cache.get(key):
             return known
         document = _read(_Pages(path, file_digest(path), tuple(patterns)))
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     _cache.put(key, document, sum(len(page.text) + 100 for page in document.pages))
     return document
 
@@ -86,7 +84,7 @@ def read_pdf(path: Path, patterns: Patterns = ()) -> PdfDocument:
 def page_image(path: Path, number: int, patterns: Patterns = ()) -> tuple[bytes, str]:
     if not 1 <= number <= len(read_pdf(path, patterns).pages):
         raise IndexError(number)
-    try:
+    with readable(path):
         pages = _Pages(path, file_digest(path), tuple(patterns))
         for ending, mimetype in _MIMETYPES.items():
             image = pages.entry / f"{number}.{ending}"
@@ -96,8 +94,6 @@ def page_image(path: Path, number: int, patterns: Patterns = ()) -> tuple[bytes,
         mimetype = _MIMETYPES[answer["ending"]]
         write_whole(pages.entry / f"{number}.{answer['ending']}", content)
         _note_use(pages.entry, trims=not next(_drawn) % _DRAWN_BEFORE_TRIM)
-    except OSError as error:
-        raise FileError(path, f"cannot be read: {error.strerror or error}") from None
     return content, mimetype
 
 

@@ -17,15 +17,13 @@ import pikepdf
 import pypdfium2
 from pikepdf import Array, Dictionary, Name, Object, Pdf, Stream, String
 from PIL import Image, ImageChops, ImageDraw
-from pypdfium2 import raw
+from pypdfium2 import PdfDocument, PdfPage, PdfTextPage, raw
 
 from quem.blinding.spans import MARK, found_spans
 from quem.blinding.workers import RefusedError, patterns_of, serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-    from pypdfium2 import PdfDocument, PdfPage, PdfTextPage
 
     Patterns = Sequence[re.Pattern[str]]
 

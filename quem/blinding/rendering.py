@@ -21,17 +21,15 @@ from quem.blinding.office import read_office
 from quem.blinding.pages import pages_of
 from quem.blinding.redacting import TAG, VALUE, flat, redact_html, redact_text
 from quem.blinding.same_look import level_html, level_text
-from quem.blinding.workbooks import FORMULA
+from quem.blinding.workbooks import FORMULA, Table
 from quem.errors import FileError, QuemError
-from quem.io.text import read_text
-from quem.solutions.model import signature
+from quem.io.text import read_text, word_count
+from quem.solutions.model import Sheet, Solution, SolutionFile, signature
 from quem.solutions.sheets import inner_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from quem.blinding.workbooks import Table
-    from quem.solutions.model import Sheet, Solution, SolutionFile
 
 _log = logging.getLogger("webjudge")
 # Cached characters of HTML; 20 problems of 8 solutions have about 2 million.
@@ -190,7 +188,7 @@ def render_solution(
     beginnings = (*(text.snippet for text in texts.values()), *map(shortened, read))
     return Rendered(
         tuple(parts),
-        n_words=sum(t.n_words for t in texts.values()) + sum(len(page.split()) for page in read),
+        n_words=sum(t.n_words for t in texts.values()) + sum(map(word_count, read)),
         n_lines=sum(text.n_lines for text in texts.values()),
         n_pages=len(read),
         n_pictures=sum(part.kind == "image" for part in parts)
@@ -334,7 +332,7 @@ def _rendering(file: SolutionFile, files: Sequence[SolutionFile]) -> _Text:
     beginning = _words(plain[heading.start() :])[:_BEGINNING] if heading else words[:_BEGINNING]
     return _Text(
         tuple(pieces),
-        len(words),
+        sum(map(word_count, words)),
         images,
         snippet=snippet,
         n_pictures=len(inside),

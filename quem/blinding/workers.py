@@ -18,12 +18,10 @@ from functools import cache
 from threading import Lock, Timer
 from typing import IO, TYPE_CHECKING, Any
 
-from quem.blinding.confined import CPU_SECONDS, confine
+from quem.blinding.confined import CPU_SECONDS, Held, confine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
-
-    from quem.blinding.confined import Held
 
     Answer = tuple[dict[str, Any], bytes]
 

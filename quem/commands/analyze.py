@@ -18,6 +18,7 @@ from quem.commands.options import (
     refuse_foreign,
     refuse_out_with_json,
     reveal_option,
+    show_result,
     study_argument,
 )
 
@@ -98,7 +99,6 @@ def analyze(
     """
     refuse_out_with_json(out, as_json=as_json)
     from quem import kinds
-    from quem.commands.options import show_result
     from quem.studyfile.reading import kind_of
 
     kind = kind_of(study)

@@ -11,16 +11,17 @@ from quem.commands.options import (
     conversion_progress,
     data_option,
     database_option,
+    print_warnings,
     refuse_foreign,
     study_argument,
     unsandboxed_option,
 )
+from quem.errors import Mistake, QuemError, StudyWarning, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from quem.errors import Mistake, StudyWarning
     from quem.kinds import AnyStudy
     from quem.solutions import Solutions
     from quem.solutions.checking import Unasked
@@ -75,7 +76,6 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool, details
 
     Returns the number of open decisions.
     """
-    from quem.errors import QuemError
     from quem.solutions import check_solutions
     from quem.solutions.checking import GIVES_AWAY, unasked
     from quem.solutions.model import PARSED
@@ -90,8 +90,7 @@ def _check_judged(study: Path, database: str | None, *, sandboxed: bool, details
     )
     mistakes = [*([] if waits else mistakes), *more_mistakes]
     warnings += more_warnings
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     warnings += _effects(draft, solutions, database)
     contents = _contents(draft, loaded, solutions) + _decided(draft)
     contents += ["subjects to come from the solving session"] if is_early else []
@@ -128,8 +127,6 @@ def _print_unasked(found: Unasked, *, details: bool) -> None:
 
 
 def _print(study: Path, warnings: list[StudyWarning], contents: list[str], decide: int = 0) -> None:
-    from quem.commands.options import print_warnings
-
     count = len(warnings)
     counted = f"{count} warning{'' if count == 1 else 's'}" if count else "no warnings"
     counted += f", {decide} to decide" if decide else ""
@@ -143,7 +140,6 @@ def _analyzed(
 ) -> tuple[AnyStudy | None, list[StudyWarning], list[Mistake]]:
     """Read the study with its rankings, and collect warnings and errors of the analysis."""
     from quem import kinds
-    from quem.errors import QuemError
 
     try:
         loaded = kinds.load_study(path, database=database)
@@ -168,12 +164,10 @@ def _waits_for_judges(draft: StudyFile, database: str | None) -> str:
         return "no rankings yet"
     from quem.store.studies import status_of
 
-    try:
+    with store:
         with store.read() as c:
             is_over = status_of(c, draft.spec.id).is_shown
         return "" if is_over else "rankings hidden until the judging session is closed"
-    finally:
-        store.close()
 
 
 def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> list[StudyWarning]:
@@ -189,15 +183,10 @@ def _effects(draft: StudyFile, solutions: Solutions, database: str | None) -> li
     from quem.store.planned import recorded_draw
     from quem.store.reviewing import answered_changes
 
-    try:
-        with store.read() as c:
-            plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
-            answered = answered_changes(c, spec.id)
-            changes = effects(
-                c, spec.id, plan, lambda group: contents_of(solutions, group, answered)
-            )
-    finally:
-        store.close()
+    with store, store.read() as c:
+        plan = plan_of(spec, solutions, recorded_draw(c, spec.id))
+        answered = answered_changes(c, spec.id)
+        changes = effects(c, spec.id, plan, lambda group: contents_of(solutions, group, answered))
     return [effect_warning(effect) for effect in changes]
 
 
@@ -212,11 +201,8 @@ def _drawn(draft: StudyFile, solutions: Solutions, database: str | None) -> list
     draw = draw_of(draft.spec, solutions)
     store = session_of_study(Session(locate_database(draft.path, database)), draft.spec.id)
     if draw and store:
-        try:
-            with store.read() as c:
-                draw = recorded_draw(c, draft.spec.id) or draw
-        finally:
-            store.close()
+        with store, store.read() as c:
+            draw = recorded_draw(c, draft.spec.id) or draw
     return [f"drawn for experts: {', '.join(draw.problems)}"] if draw else []
 
 

@@ -23,15 +23,16 @@ from quem.commands.options import (
     refuse_foreign,
     refuse_out_with_json,
     reveal_option,
+    show_result,
     study_in,
 )
+from quem.errors import Mistake, QuemError, collecting, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from pydantic import BaseModel
 
-    from quem.errors import Mistake
     from quem.rankings.loading import Study
 
 
@@ -92,7 +93,6 @@ def compare(
     paths = [study_in(Path(study)) for study in studies]
     if systems:
         _refuse_bare_names(paths)
-    from quem.commands.options import show_result
 
     kind = _kind(paths)
     sources = {"database": database, "reveal": reveal, "pseudonyms": pseudonyms, "data": data}
@@ -118,7 +118,6 @@ _FOREIGN = (*_OF_SCORES, "jobs", "cluster")
 
 def _kind(paths: list[Path]) -> str:
     """The first kind that a study states; errors are found at loading."""
-    from quem.errors import QuemError
     from quem.studyfile.reading import kind_of
 
     for path in paths:
@@ -157,14 +156,13 @@ def _compare_scores(
     """Compare studies query by query."""
     from quem import comparing, kinds
     from quem.commands.analyze import show_progress
-    from quem.errors import Mistake, QuemError
     from quem.studyfile.reading import kind_of
 
     running = {name: settings.get(name) for name in ("jobs", "cluster")}
     studies = []
     mistakes: list[Mistake] = []
     for path in paths:
-        try:
+        with collecting(mistakes):
             kind = kind_of(path)
             if kinds.KINDS[kind].quick is None:
                 message = (
@@ -177,10 +175,7 @@ def _compare_scores(
             refuse_foreign(kind, running, kinds.KINDS[kind].running)
             own = {name: value for name, value in sources.items() if value}
             studies.append(kinds.load_study(path, code=code, **own))
-        except QuemError as error:
-            mistakes += error.mistakes
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     known = {"systems", "measures", *running}
     known |= {name for study in studies for name in type(study.spec.analysis).model_fields}
     refuse_foreign(studies[0].spec.kind, settings, known)
@@ -199,16 +194,12 @@ def _refuse_bare_names(paths: list[Path]) -> None:
 
 def _load(paths: list[Path], *, database: str | None, reveal: bool) -> list[Study]:
     """Load all studies, and collect the errors of all."""
-    from quem.errors import QuemError
     from quem.rankings.loading import load_study
 
     studies: list[Study] = []
     mistakes: list[Mistake] = []
     for path in paths:
-        try:
+        with collecting(mistakes):
             studies.append(load_study(path, database=database, reveal=reveal))
-        except QuemError as error:
-            mistakes += error.mistakes
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     return studies

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quem.commands.options import database_option, study_argument
+from quem.errors import Mistake, QuemError, refuse
 
 if TYPE_CHECKING:
     from sqlalchemy.orm import Session
@@ -96,7 +97,6 @@ def export(
     --archive writes the whole store with its activity log, of which `quem import` makes a store
     again. With --pseudonyms the study file that goes with it is written beside it.
     """
-    from quem.errors import QuemError
     from quem.report.files import write_files
     from quem.store.database import held_store
     from quem.store.exporting import submitted_rankings
@@ -106,14 +106,13 @@ def export(
     if pseudonyms and archive is None:
         raise click.UsageError("--pseudonyms is for --archive; add it, or leave both out")
     draft: StudyFile = draft_study(study)
-    if draft.mistakes or draft.spec is None:
-        raise QuemError(draft.mistakes)
+    study_id = draft.checked().id
     place = locate_database(study, database)
-    with held_store(place, study, draft.spec.id) as store:
+    with held_store(place, study, study_id) as store:
         _require_shown(store, draft, reveal=reveal)
         with store.read() as c:
-            rankings = submitted_rankings(c, draft.spec.id)
-            tables = _tables(c, draft.spec.id, rankings) if archive is None else {}
+            rankings = submitted_rankings(c, study_id)
+            tables = _tables(c, study_id, rankings) if archive is None else {}
             whole = "" if archive is None else _archive(c, draft, pseudonyms=pseudonyms)
     if archive is not None:
         files = {archive.name: whole}
@@ -131,9 +130,11 @@ def export(
     if logs:
         source = {"database": database, "reveal": reveal}
         contents |= _scored_logs(study, draft, rankings, source, logs, epoch)
+    # An export into the folder of the study must not replace its files.
+    inputs = [draft.path, *draft.tables, *([place.file] if place.file else [])]
     # An archive holds the whole database, so only its owner may read it.
     mode = 0o600 if archive is not None and not pseudonyms else 0o666
-    write_files(folder, contents, keep=_inputs(draft, place.file), mode=mode)
+    write_files(folder, contents, keep=inputs, mode=mode)
     for name in contents:
         click.echo(f"wrote {folder / name}", err=True)
 
@@ -144,11 +145,10 @@ def _archive(c: Session, draft: StudyFile, *, pseudonyms: bool) -> str:
     from quem.store.uploads import UploadFolder
 
     uploads = None if pseudonyms else UploadFolder(draft.path)
-    seal = seal_of(draft) if draft.spec and draft.spec.kind == "experience" else None
+    seal = seal_of(draft) if draft.checked().kind == "experience" else None
     if seal and pseudonyms:
         seal = seal.without_names()
-    study_id = draft.spec.id if draft.spec else ""
-    return archive_text(c, study_id, seal.to_dict() if seal else None, uploads)
+    return archive_text(c, draft.checked().id, seal.to_dict() if seal else None, uploads)
 
 
 def _shared(study: Path, database: str | None, archive: str, path: Path) -> dict[str, str]:
@@ -162,10 +162,9 @@ def _shared(study: Path, database: str | None, archive: str, path: Path) -> dict
 
 def _require_shown(store: Store, draft: StudyFile, *, reveal: bool) -> None:
     """Refuse a study with hidden rankings, or log the reveal."""
-    from quem.errors import Mistake, QuemError
     from quem.store import studies
 
-    study_id = draft.spec.id if draft.spec else ""
+    study_id = draft.checked().id
     with store.read() as c:
         status = studies.status_of(c, study_id)
     if reveal and status.state != "closed":
@@ -209,12 +208,10 @@ def _preferences(
 
 
 def _solutions(draft: StudyFile) -> Solutions:
-    from quem.errors import QuemError
     from quem.solutions import find_solutions
 
     solutions, mistakes, _ = find_solutions(draft, complete=False)
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return solutions
 
 
@@ -228,7 +225,6 @@ def _scored_logs(
 ) -> dict[str, bytes]:
     """Copies of the logs with scores, and with years if the analysis states them."""
     from quem import kinds
-    from quem.errors import QuemError
     from quem.exporting.inspect_logs import scored_logs, years_metrics
 
     metrics: dict[str, Any] = {}
@@ -243,13 +239,4 @@ def _scored_logs(
             click.echo(
                 "note: no years are written, as the data do not allow to state any", err=True
             )
-    assert draft.spec is not None  # noqa: S101  the caller has read it
-    return scored_logs(logs, draft.spec, _solutions(draft), rankings, metrics, epoch=epoch)
-
-
-def _inputs(draft: StudyFile, database: Path | None) -> list[Path]:
-    """The files of the study, which an export into its folder must not replace."""
-    source = draft.source.file if draft.source else ""
-    names = [source] if isinstance(source, str) else [entry.file for entry in source]
-    sources = [draft.beside(name)[0] for name in names if name]
-    return [draft.path, *sources, *([database] if database else [])]
+    return scored_logs(logs, draft.checked(), _solutions(draft), rankings, metrics, epoch=epoch)

@@ -30,10 +30,7 @@ def import_(study: Path, archive: Path, database: str | None) -> None:
     text = read_text(archive, str(archive), what="archive")
     rows = read_archive(text, str(archive), spec.id)
     store = open_store(locate_database(study, database))
-    try:
-        with clear_refusals(store.place), store.write() as c:
-            counts = restore_archive(c, spec.id, rows, str(archive), UploadFolder(study))
-    finally:
-        store.close()
+    with store, clear_refusals(store.place), store.write() as c:
+        counts = restore_archive(c, spec.id, rows, str(archive), UploadFolder(study))
     summary = f"{counts['person']} people, {counts['task']} tasks, {counts['revision']} revisions"
     click.echo(f"restored {summary} into {store.place.name}", err=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from quem.commands.options import database_option, study_argument, unsandboxed_option
+from quem.errors import Mistake, QuemError, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -94,7 +95,6 @@ def _refuse_unknown(
     judged: Judged, option: str, named: tuple[str, ...], known: Iterable[str]
 ) -> None:
     """Refuse unknown machine judges and problems."""
-    from quem.errors import Mistake, QuemError
     from quem.io.text import nearest
 
     known = list(known)
@@ -105,8 +105,6 @@ def _refuse_unknown(
 
 def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:
     """Refuse to run programs named in a study file."""
-    from quem.errors import Mistake, QuemError
-
     mistakes = [
         Mistake(
             judged.name,
@@ -116,14 +114,11 @@ def _refuse_commands(judged: Judged, chosen: list[Machine]) -> None:
         for machine in chosen
         if machine.command
     ]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
 
 def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ...]) -> None:
     """Refuse to send to hosts that the command line does not allow."""
-    from quem.errors import Mistake, QuemError
-
     shared = judged.spec.machine.shared_with if judged.spec.machine else ()
     mistakes = []
     for host in dict.fromkeys(one.machine.host for one in planned if not one.machine.is_here):
@@ -133,8 +128,7 @@ def _refuse_hosts(judged: Judged, planned: list[Planned], send_to: tuple[str, ..
         if host not in send_to:
             message = f"solutions would be sent to {host}; allow it by --send-to {host}"
             mistakes.append(Mistake(judged.name, message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
 
 def _show(planned: list[Planned]) -> None:
@@ -181,19 +175,16 @@ def _note(judged: Judged, planned: list[Planned], database: str | None, *, repla
     store = session_of_study(Session(locate_database(judged.path, database)), judged.spec.id)
     if store is None:
         return
-    try:
-        with store.write() as c:
-            for one in away:
-                detail = {
-                    "host": one.machine.host,
-                    "machine": one.machine.id,
-                    "groups": len({(task.problem, task.block) for task in one.tasks}),
-                    "bytes": one.n_bytes,
-                    "kinds": list(one.kinds),
-                }
-                note_once(c, judged.spec.id, "shell", "material-sent", **detail)
-    finally:
-        store.close()
+    with store, store.write() as c:
+        for one in away:
+            detail = {
+                "host": one.machine.host,
+                "machine": one.machine.id,
+                "groups": len({(task.problem, task.block) for task in one.tasks}),
+                "bytes": one.n_bytes,
+                "kinds": list(one.kinds),
+            }
+            note_once(c, judged.spec.id, "shell", "material-sent", **detail)
 
 
 def _run(planned: Planned, limits: Limits) -> Run | None:
@@ -209,7 +200,6 @@ def _run(planned: Planned, limits: Limits) -> Run | None:
 
 
 def _refuse_replay(limits: Limits) -> None:
-    from quem.errors import QuemError
     from quem.wording import format_count
 
     names = "".join(f"\n  {key}" for key in limits.missing)

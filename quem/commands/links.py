@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from quem.commands.options import check_url, database_option, mistaken_options, study_argument
+from quem.errors import FileError, Mistake, QuemError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from sqlalchemy.orm import Session
 
-    from quem.errors import Mistake
     from quem.mail.server import MailSettings
     from quem.store.links import RoleName
     from quem.store.models import Role
@@ -116,7 +116,6 @@ def links(
         raise click.UsageError("--dry-run and --again belong to --mail")
     if again and reissue:
         raise click.UsageError("--again is for all; leave it or --reissue out")
-    from quem.errors import FileError
     from quem.studyfile.reading import read_study
 
     spec = read_study(study)
@@ -128,12 +127,13 @@ def links(
     if mail:
         _invite(kind, study, database, url, reissue, again=again, dry_run=dry_run)
         return
+    from quem.store.location import locate_database
     from quem.store.people import people_declared, sync_people
     from quem.store.studies import register_study
     from quem.store.uploads import UploadFolder
 
     with links_session(study, database, out) as (c, file):
-        register_study(c, spec.id)
+        register_study(c, spec.id, locate_database(study, database).beside(study))
         sync_people(c, spec.id, kind, people_declared(spec, kind))
         if add is not None:
             _add(c, kind, spec, add, name, experience)
@@ -222,7 +222,6 @@ def _invite(
     dry_run: bool,
 ) -> None:
     """Send invitations, or preview them."""
-    from quem.errors import QuemError
     from quem.mail.server import mail_settings
     from quem.store.database import clear_refusals
     from quem.store.location import locate_database
@@ -236,7 +235,7 @@ def _invite(
         raise QuemError(_NO_SERVER)
     with clear_refusals(locate_database(study, database)):
         site = open_site(study, database)
-        try:
+        with site.store:
             people = _invited(site, role, named, again=again)
             if settings is None:
                 _show(site, people, url)
@@ -244,13 +243,10 @@ def _invite(
                 raise QuemError(_NO_URL)
             else:
                 _send(site, role, people, url, settings)
-        finally:
-            site.store.close()
 
 
 def _invited(site: Site, role: Role, named: Collection[str], *, again: bool) -> list[Standing]:
     """The people to invite: those not invited yet, all again, or those named."""
-    from quem.errors import QuemError
     from quem.store.people import person_named
     from quem.store.studies import status_of
     from quem.studyfile.addresses import PEOPLE, addresses_of
@@ -308,7 +304,6 @@ def _send(
     site: Site, role: Role, people: Sequence[Standing], base: str, settings: MailSettings
 ) -> None:
     """Queue invitations and send all that are due; a failed one fails the command."""
-    from quem.errors import QuemError
     from quem.store.outbox import UNKNOWN, letters_of, queue_letter
     from quem.store.people import people_of
     from webjudge.mailing import ROLES, Sender
@@ -366,11 +361,8 @@ def links_session(
     from quem.store.location import locate_database
 
     store = open_store(locate_database(study, database))
-    try:
-        with clear_refusals(store.place), link_file(study, out) as file, store.write() as c:
-            yield c, file
-    finally:
-        store.close()
+    with store, clear_refusals(store.place), link_file(study, out) as file, store.write() as c:
+        yield c, file
     file.tell()
 
 
@@ -391,16 +383,10 @@ def hand_over(rows: list[Row], file: LinkFile, *, is_asked: bool) -> None:
 
 def _table(rows: Iterable[Row]) -> str:
     """Rows as CSV; cells that a spreadsheet would calculate get an apostrophe in front."""
-    import csv
-    from io import StringIO
-
+    from quem.io.rows import csv_text
     from quem.io.text import no_formula
 
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for row in rows:
-        writer.writerow(map(no_formula, row))
-    return text.getvalue()
+    return csv_text(map(no_formula, row) for row in rows)
 
 
 class LinkFile:
@@ -412,8 +398,6 @@ class LinkFile:
 
     def write(self, rows: Iterable[Row]) -> None:
         """Create the file; the first row is the header."""
-        from quem.errors import FileError
-
         try:
             # Never an existing file, nor the target of a symbolic link.
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin
 
 import click
 
+from quem.errors import FileError, QuemError, StudyWarning
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from pydantic import BaseModel, ValidationError
 
-    from quem.errors import QuemError, StudyWarning
     from quem.report.result import BaseResult
 
 Decorated = Any  # a function, or a click command made of one
@@ -34,7 +35,6 @@ def study_in(path: Path) -> Path:
     """The study file of a path: itself, or the one in a folder."""
     if not path.is_dir():
         return path
-    from quem.errors import FileError
 
     if (path / "study.yaml").exists():
         return path / "study.yaml"
@@ -51,12 +51,10 @@ def _study(_: click.Context, __: click.Parameter, value: Path | None) -> Path | 
     return None if value is None else study_in(value)
 
 
-def study_argument(
-    default: str | None = None, *, required: bool = True
-) -> Callable[[Decorated], Decorated]:
+def study_argument(*, required: bool = True) -> Callable[[Decorated], Decorated]:
     """The argument for a study: its file or its folder."""
-    more: dict[str, Any] = {"required": required} if default is None else {"default": default}
-    return click.argument("study", type=click.Path(path_type=Path), callback=_study, **more)
+    kind = click.Path(path_type=Path)
+    return click.argument("study", type=kind, callback=_study, required=required)
 
 
 def check_url(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
@@ -108,8 +106,6 @@ def refuse_foreign(kind: str, values: Mapping[str, object], known: Iterable[str]
 
 def mistaken_options(error: ValidationError) -> QuemError:
     """The error on options that describe a person to add."""
-    from quem.errors import QuemError
-
     return QuemError(
         f"--{'add' if e['loc'][0] == 'id' else e['loc'][0]}: "
         f"{e['msg'].removeprefix('Value error, ')}"
@@ -179,8 +175,6 @@ unsandboxed_option = click.option(
 
 def conversion_progress(done: int, total: int) -> None:
     """Show LibreOffice's progress: on a terminal in one line that changes, else once."""
-    import sys
-
     if sys.stderr.isatty():
         end = done >= total
         click.echo(f"\rdocuments converted: {done} of {total}", err=True, nl=end)
@@ -397,8 +391,6 @@ def show_result(
 
 def print_warnings(warnings: Iterable[StudyWarning]) -> None:
     """Print warnings on stderr, each with its code."""
-    import sys
-
     # On a terminal, the summary above and the warnings should appear in order.
     sys.stdout.flush()
     warnings = list(warnings)

@@ -10,10 +10,12 @@ import click
 from quem.commands.options import (
     conversion_progress,
     database_option,
+    print_warnings,
     say_next,
     study_argument,
     unsandboxed_option,
 )
+from quem.errors import FileError, QuemError, refuse
 
 if TYPE_CHECKING:
     import datetime as dt
@@ -67,8 +69,6 @@ def make(
     import pandas as pd
 
     from quem import kinds
-    from quem.commands.options import print_warnings
-    from quem.errors import FileError, QuemError
     from quem.panels.making import make_panel
     from quem.panels.package import read_panel
     from quem.rankings import Decisions
@@ -96,8 +96,7 @@ def make(
     solutions, mistakes, warnings = check_solutions(
         draft, complete=True, sandboxed=not unsandboxed, tell=conversion_progress
     )
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     tasks = pd.MultiIndex.from_product([given.judges, given.problems], names=["judge", "problem"])
     table = given.ranks.reshape(len(tasks), -1)
     content, left_out = make_panel(
@@ -130,11 +129,8 @@ def _last_day(draft: StudyFile, database: str | None) -> dt.date | None:
     store = session_of_study(Session(locate_database(draft.path, database)), study_id)
     if store is None:
         return None
-    try:
-        with store.read() as c:
-            when = last_submitted(c, study_id)
-    finally:
-        store.close()
+    with store, store.read() as c:
+        when = last_submitted(c, study_id)
     return when.date() if when else None
 
 
@@ -207,7 +203,6 @@ def verify(panel_file: Path, digest: str) -> None:
 
     Recomputes the digest of every file, and names each that differs (exit code 1).
     """
-    from quem.errors import FileError
     from quem.panels.package import read_panel
 
     found = read_panel(panel_file)

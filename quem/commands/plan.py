@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,7 +22,6 @@ from quem.commands.options import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
 
     from pydantic import BaseModel
 
@@ -75,7 +75,6 @@ def plan(
         raise click.UsageError(
             "a pilot gives the SDs; leave --noise out, or replace single SDs: --person 1.5"
         )
-    from pathlib import Path
 
     from quem.kinds import plan as make_plan
     from quem.rankings.loading import load_study

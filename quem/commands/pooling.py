@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from quem.commands.options import code_option, print_warnings, say_next, study_in
+from quem.errors import FileError, QuemError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +107,6 @@ def write_pool(
     """Write a study in which judges grade what retrievers find."""
     from quem import kinds
     from quem.commands.analyze import show_progress
-    from quem.errors import QuemError
     from quem.relevance.making import PoolingStudy
     from quem.retrieval.pooling import judged_pairs, make_pool, picked, with_texts
     from quem.studyfile.relevance import LABELS
@@ -159,7 +159,6 @@ def _tell(pool: Pool, depth: int) -> None:
 
 def _files(folder: Path) -> dict[str, Path]:
     """The files of a folder by what they are named after, with and without an ending."""
-    from quem.errors import FileError
     from quem.solutions.files import is_ignored
 
     files: dict[str, Path] = {}

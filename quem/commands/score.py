@@ -151,17 +151,17 @@ def score(
     named = _named(runs)
     table = score_runs(named, Path(qrels), " ".join(measure) or DEFAULT_MEASURES, **settings)
     if board is not None:
-        from quem.scores.board import added
+        from quem.scores.joining import added
 
         table = added(table, board)
     certificates = [table.certificate_of(text) for text in claims]
     for folder in filter(None, (out, board)):
-        from quem.scores.runs import ScoresResult
+        from quem.scores.result import ScoresResult
 
         files = [Path(qrels), *map(Path, named.values())]
         ScoresResult.of(table, certificates, files).report(folder)
     click.echo(_written(table, certificates, form, digits, intervals))
-    from quem.scores.warnings import find_warnings
+    from quem.scores.result import find_warnings
 
     for warning in find_warnings(table):
         click.echo(f"warning: {warning.message}", err=True)
@@ -194,7 +194,7 @@ def _written(
 
     if form in ("csv", "json"):
         from quem.report.files import json_text
-        from quem.scores.runs import ScoresResult
+        from quem.scores.result import ScoresResult
 
         if form == "json":
             return json_text(ScoresResult.of(table, certificates, []).to_dict()).rstrip()

@@ -15,7 +15,7 @@ from scipy.special import stdtr, stdtrit
 from quem.comparison.pairs import years_between
 from quem.comparison.result import GainRow, PersonRow
 from quem.comparison.systems import Trial
-from quem.errors import QuemError
+from quem.errors import Mistake, QuemError
 from quem.method.averages import average_cells
 from quem.method.ranks import adjusted_ranks
 from quem.method.reference import calibrated, fit_people, posterior, read_posterior
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.errors import Mistake
     from quem.method.cells import RankCells
     from quem.method.core import Core
     from quem.studyfile.models import Assisted
@@ -120,7 +119,7 @@ def _placed(core: Core, cells: RankCells) -> _Placed:
             "help"
         )
         raise QuemError(core.study.mistake(("assisted",), message))
-    cells = replace(cells, score=rank, size=size)
+    cells = replace(cells, adjusted=rank, score=rank, size=size)
     averages = average_cells(cells, core.averages.years)
     subjects = averages.of_kind("subject")
     years = calibrated(averages.years[subjects], core.settings.years_error)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.comparison.result import PairRow
-from quem.method.difference import between, difference, lead_lost
-from quem.method.reference import POINTS
+from quem.method.difference import Difference, between, difference, lead_lost
+from quem.method.reference import POINTS, Posterior
 from quem.method.statement import why_silent
 
 if TYPE_CHECKING:
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from quem.comparison.systems import Measured, Trial
     from quem.method.cells import RankCells
     from quem.method.core import Core
-    from quem.method.difference import Difference
-    from quem.method.reference import Posterior
 
     Floats = NDArray[np.float64]
 
@@ -85,7 +83,7 @@ def _on(grid: Floats, of: Posterior) -> Posterior:
 def _silence(*ends: Trial) -> str:
     """Why the years of one of them are not stated; empty if they are."""
     silent = (one for one in ends if not one.reference.says)
-    return next((f"of {one.name}, {why_silent(one.core)}" for one in silent), "")
+    return next((why_silent(one.core, one.name) for one in silent), "")
 
 
 def _columns(core: Core, of: Difference) -> dict[str, Any]:

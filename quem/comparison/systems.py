@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from quem.comparison.result import SystemRow
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, refuse
 from quem.io.text import nearest, shown
 from quem.method.reference import default_population, posterior, read_posterior
 
@@ -113,8 +113,7 @@ def chosen(
         if not matches:
             message = _unknown(name, systems, studies)
             mistakes.append(Mistake("", key="systems", message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return [systems[at] for at in sorted(found)]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quem.dialogue.outcomes import chosen_measures, evaluate
+from quem.dialogue.outcomes import Evaluation, chosen_measures, evaluate
 from quem.dialogue.result import DialogueResult, scored
 from quem.dialogue.simulation import prepare, run_experiment
-from quem.errors import WarningRules
-from quem.parallel import Workers, silent
+from quem.errors import StudyWarning, WarningRules
+from quem.parallel import Progress, Workers, silent
 from quem.scores.inference import Inference
 from quem.studyfile.schema import changed_settings
 from quem.wording import join_words
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from quem.dialogue.loading import DialogueStudy
-    from quem.dialogue.outcomes import Evaluation
     from quem.dialogue.reading import EncodedCases
-    from quem.errors import StudyWarning
-    from quem.parallel import Progress
 
 
 def analyze_dialogue(

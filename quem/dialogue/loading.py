@@ -3,31 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quem.dialogue.reading import read_cases
+from quem.dialogue.reading import EncodedCases, read_cases
 from quem.dialogue.simulation import NamedStrategy
 from quem.dialogue.users import User, named_user
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning, collecting
 from quem.io.custom_functions import BrokenEntry, find_entry, load_entry, raised
 from quem.io.text import nearest, shown
-from quem.studyfile.dialogue import FIVE, SEVEN, Strategy
+from quem.studyfile.dialogue import FIVE, SEVEN, Protocol, Strategy
 from quem.studyfile.dialogue import DialogueSpec as Spec
 from quem.studyfile.dialogue import User as DeclaredUser
-from quem.studyfile.reading import draft_of_kind
+from quem.studyfile.reading import Draft, draft_of_kind
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
-    from quem.dialogue.reading import EncodedCases
-    from quem.errors import StudyWarning
-    from quem.studyfile.dialogue import Protocol
     from quem.studyfile.document import Loc
-    from quem.studyfile.reading import Draft
 
 # Functions loaded by this process, by name, folder, and fingerprint.
 _LOADED: dict[tuple[str, str, str], Any] = {}
@@ -129,14 +126,9 @@ class _Loading:
     def wrong(self, loc: Loc, message: str) -> None:
         self.mistakes.append(self.draft.document.mistake(loc, message))
 
-    @contextmanager
-    def at(self, loc: Loc) -> Iterator[None]:
+    def at(self, loc: Loc) -> AbstractContextManager[None]:
         """Collect the errors of a value in the study file."""
-        try:
-            yield
-        except QuemError as error:
-            for mistake in error.mistakes:
-                self.wrong(loc, mistake.message)
+        return collecting(self.mistakes, partial(self.draft.document.mistake, loc))
 
     def places(self, key: str, names: tuple[str, ...]) -> list[tuple[Path, str]]:
         """The files of cases or queries that exist."""

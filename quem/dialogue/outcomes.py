@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from quem.dialogue.further import FURTHER
+from quem.dialogue.users import FURTHER, User
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, shown
 from quem.scores.inference import Inference, percentile_interval, query_means, resampled_means
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.dialogue.records import Dialogues
-    from quem.dialogue.simulation import Experiment
-    from quem.dialogue.users import User
+    from quem.dialogue.simulation import Dialogues, Experiment
     from quem.scores.inference import Means
 
     Floats = NDArray[np.float64]

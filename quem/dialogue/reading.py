@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -13,19 +13,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, StudyWarning, collecting
 from quem.io.delimited import read_delimited
 from quem.io.numbers import nearly_numeric, not_finite, numeric_looks, parse_number
-from quem.io.tables import all_columns, stack
+from quem.io.tables import SourceTable, all_columns, stack
 from quem.io.text import nearest, shown
 from quem.wording import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
-    from quem.io.tables import SourceTable
     from quem.studyfile.dialogue import Cases
     from quem.studyfile.document import Loc
 
@@ -88,7 +85,7 @@ def _read_rows(
     """Read all files, one after the other."""
     tables: list[SourceTable[str]] = []
     for path, name in files:
-        try:
+        with collecting(mistakes):
             table = read_delimited(path, name, what=what, header_rows=lambda _: int(source.header))
             message = ""
             if source.columns and len(source.columns) != len(table.columns):
@@ -99,8 +96,6 @@ def _read_rows(
                     message = f"has other columns than {tables[0].name}"
             if message:
                 mistakes.append(Mistake(name, table.header_lines[0], message=message))
-        except QuemError as error:
-            mistakes += error.mistakes
     return None if mistakes else stack(tables)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from quem.dialogue.outcomes import RANK_QUALITY
+from quem.dialogue.outcomes import RANK_QUALITY, Evaluation, Outcome, UserAgreement
 from quem.dialogue.simulation import evaluated_on
 from quem.dialogue.strategies import FULL_NAMES
 from quem.report.files import Section, TextTable
@@ -18,7 +18,7 @@ from quem.scores import present
 from quem.scores.inference import Inference
 from quem.scores.result import Scored, ScoredResult, View, certified
 from quem.scores.rows import ends, known
-from quem.scores.table import Nouns, Origin, ScoreTable
+from quem.scores.table import Claim, Nouns, Origin, ScoreTable
 from quem.studyfile.dialogue import DialogueSettings
 from quem.wording import format_count, format_number, format_percent, join_words
 
@@ -28,11 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from quem.dialogue.loading import DialogueStudy
-    from quem.dialogue.outcomes import Evaluation, Outcome, UserAgreement
     from quem.errors import StudyWarning
     from quem.report.result import Drawers
     from quem.scores.certificate import Line
-    from quem.scores.table import Claim
 
 _MOST_NAMED = 20
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.dialogue.space import steps
+from quem.dialogue.space import Fills, Problem, Regions, Space, steps
 from quem.dialogue.users import FAR, nearest
 from quem.errors import QuemError
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.dialogue.reading import EncodedCases
-    from quem.dialogue.space import Fills, Problem, Regions, Space
     from quem.studyfile.dialogue import DialogueSettings
 
 FULL_NAMES = {

@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError
 from quem.exporting.preferences import average_ranks
-from quem.importing.collected import Names
+from quem.importing.collected import Collected, Names
 from quem.importing.detection import files_in
 from quem.importing.inspect_logs import SAMPLE, find_logs, read_logs
-from quem.importing.naming import ids_of
+from quem.importing.writing import ids_of
 from quem.io.packages import Package
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from quem.importing.collected import Collected
     from quem.solutions import Solutions
     from quem.store.exporting import SubmittedRanking
     from quem.studyfile.relevance import JudgedSpec

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.errors import QuemError
 from quem.rankings.pseudonyms import pseudonymize, pseudonyms_of
-from quem.store.archive import read_archive, write_archive
+from quem.store.archive import Row, read_archive, write_archive
 from quem.store.state import State, without_words
 from quem.studyfile.document import yaml_of
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from quem.rankings.loading import Study
-    from quem.store.archive import Row
 
 # What the result depends on; the rest identifies people or describes files.
 _KEPT = (

@@ -7,7 +7,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, refuse
 from quem.importing.collected import (
     Answer,
     Collected,
@@ -15,7 +15,8 @@ from quem.importing.collected import (
     SourceProblem,
     refuse_large,
 )
-from quem.io.parquet import is_parquet
+from quem.io.delimited import Delimited, read_delimited
+from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json, read_records
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from quem.importing.collected import Names
-    from quem.io.delimited import Delimited
 
 ROLES: Mapping[str, tuple[str, ...]] = {
     "problem": ("problem", "problem_id", "task_id", "prompt_id", "question_id", "item", "id"),
@@ -88,7 +88,7 @@ def read_table(path: Path, columns: Sequence[tuple[str, str]] = ()) -> AnswerTab
         records = read_records(path, name, what="answers", example=_EXAMPLE, key="problem")
         header = list(dict.fromkeys(key for entry in records.entries for key in entry))
         rows: list[list[object]] = [[entry.get(key) for key in header] for entry in records.entries]
-        lines = records.lines()
+        lines = records.lines
     else:
         table = _delimited(path, name)
         header, lines = table.header[0], table.lines()
@@ -104,10 +104,7 @@ def read_table(path: Path, columns: Sequence[tuple[str, str]] = ()) -> AnswerTab
 
 def _delimited(path: Path, name: str) -> Delimited:
     if is_parquet(path):
-        from quem.io.parquet import read_parquet
-
         return read_parquet(path, name, what="answers")
-    from quem.io.delimited import read_delimited
 
     return read_delimited(path, name, what="answers")
 
@@ -141,8 +138,7 @@ def _roles(
             mistakes.append(Mistake(str(path), message=message))
         elif fits:
             roles[role] = fits[0]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return roles, ignored
 
 

@@ -6,19 +6,17 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, refuse
 from quem.importing.answer_tables import is_table, read_answers, read_table
-from quem.importing.collected import Names, few
+from quem.importing.collected import Collected, Names, few, joined, require_experience
 from quem.importing.harness import find_harness, read_harness
 from quem.importing.inspect_logs import find_logs, read_logs
-from quem.importing.joining import joined, require_experience
 from quem.importing.trees import Layout, read_tree
 from quem.solutions.files import is_ignored, natural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from quem.importing.collected import Collected
 
 _MOST_NAMED = 8
 
@@ -39,8 +37,7 @@ def collect(
     chosen = Names(names or {})
     sources = [(path, _source(path, layout, columns, epoch, chosen)) for path in paths]
     whole = joined(sources)
-    if whole.mistakes:
-        raise QuemError(few(whole.mistakes))
+    refuse(few(whole.mistakes))
     if chosen.unused:
         known = ", ".join([*whole.solvers, *whole.problems][:_MOST_NAMED])
         raise QuemError(
@@ -85,8 +82,7 @@ def files_in(root: Path) -> list[Path]:
             if path.is_symlink() and not _stays(path, root):
                 message = "is a link out of the folder; put the file itself here"
                 mistakes.append(Mistake(str(path), message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return files
 
 

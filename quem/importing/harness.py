@@ -7,14 +7,13 @@ import re
 from typing import TYPE_CHECKING
 
 from quem.errors import Mistake, QuemError
-from quem.importing.collected import Answer, Collected, refuse_large
+from quem.importing.collected import Answer, Collected, Names, refuse_large
 from quem.io.records import Record, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from quem.importing.collected import Names
 
 _KEYS = {"doc_id", "doc", "arguments", "resps", "filtered_resps"}
 # samples_TASK_2026-01-31T12-00-00.123456.jsonl; the time may be missing.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError
 from quem.importing.answer_tables import ROLES
-from quem.importing.collected import MOST_BYTES, Answer, Collected, Origin, refuse_large
+from quem.importing.collected import MOST_BYTES, Answer, Collected, Names, Origin, refuse_large
 from quem.io.packages import Package
 from quem.io.records import PiecesOfJson
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from quem.importing.collected import Names
 
 _THOUGHT = re.compile(r"<think>.*?</think>\s*", re.DOTALL)
 _ATTACHMENT = "attachment://"

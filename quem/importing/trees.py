@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, collecting, readable
 from quem.importing.answer_tables import is_table, read_table, statements_of
-from quem.importing.collected import Answer, Collected, Missing, SourceProblem
+from quem.importing.collected import Answer, Collected, Missing, Names, SourceProblem
 from quem.io.text import read_text
 from quem.solutions.files import inspect, is_ignored, natural
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.importing.collected import Names
 
 Layout = Literal["solver/problem", "problem/solver"]
 LAYOUTS: tuple[Layout, ...] = ("solver/problem", "problem/solver")
@@ -71,10 +70,8 @@ def _solved(collected: Collected, problem: str) -> bool:
 
 def _listed(folder: Path) -> tuple[list[Path], list[Path]]:
     """The folders and files in a folder, without those of editors and systems."""
-    try:
+    with readable(folder):
         entries = [path for path in folder.iterdir() if not is_ignored(path.name)]
-    except OSError as error:
-        raise FileError(folder, f"cannot be read: {error.strerror or error}") from None
     entries.sort(key=lambda path: natural(path.name))
     return [p for p in entries if p.is_dir()], [p for p in entries if not p.is_dir()]
 
@@ -160,10 +157,8 @@ def _add_solution(collected: Collected, problem: str, solver: str, path: Path) -
             _add_statement(collected, problem, file)
             continue
         files.append((file, inner or file.name))
-        try:
+        with collecting(collected.mistakes):
             inspect(file, str(file), inner or file.name)
-        except QuemError as error:
-            collected.mistakes += error.mistakes
     place = str(path)
     if len(files) > _MOST_FILES:
         message = f"holds {len(files)} files; a judge can look at {_MOST_FILES} at most"

@@ -8,19 +8,19 @@ import random
 import re
 import shutil
 import tempfile
+import unicodedata
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from quem.errors import FileError, Mistake, QuemError
-from quem.importing.collected import few
-from quem.importing.naming import ids_of
+from quem.errors import FileError, Mistake, refuse
+from quem.importing.collected import Answer, Collected, few
 from quem.resources import resource
+from quem.solutions.files import is_ignored
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from quem.importing.collected import Answer, Collected
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*")
 # Texts that YAML reads as another type.
@@ -31,6 +31,10 @@ _MOST_ROWS = 12
 _MOST_COLUMNS = 8
 _MOST_SOURCES = 50
 _UNWRITTEN = "TODO: write what was asked.\n"
+_LONGEST = 60
+_OTHER = re.compile(r"[^A-Za-z0-9._-]+")
+# Device names on Windows, also with an extension.
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -71,8 +75,7 @@ def draft_of(sources: Sequence[Path], collected: Collected) -> Draft:
             mistakes.append(Mistake(answer.place, message=message))
         if "\0" in answer.text:
             mistakes.append(Mistake(answer.place, message="holds binary data; leave it out"))
-    if mistakes:
-        raise QuemError(few(mistakes))
+    refuse(few(mistakes))
     problems = ids_of(collected.problems, "problem")
     return Draft(tuple(sources), collected, problems, ids_of(collected.solvers, "solver"))
 
@@ -161,7 +164,7 @@ def _write(draft: Draft, folder: Path) -> None:
     for name in ("briefing.md", "consent.md"):
         shutil.copyfile(resource("templates") / "session" / name, folder / name)
     _put(folder / "IMPORT.md", _record(draft))
-    _put(folder / "study.yaml", _study(draft, folder.name))
+    _put(folder / "study.yaml", _study(draft, folder.absolute().name))
 
 
 def _copy(path: Path, inner: str, group: Path, solver: str, *, alone: bool) -> None:
@@ -181,6 +184,7 @@ def _study(draft: Draft, folder: str) -> str:
         f"# Made by `quem init --from` of {_line(draft.sources[0].name)}. IMPORT.md says what was",
         "# read, and `quem serve` asks in its dashboard for what is missing here.",
         "kind: experience",
+        f"id: {_yaml(f'{folder}-study')}",
         f"title: {_yaml(', '.join(one.resolve().stem for one in draft.sources) or folder)}",
         "experience_unit: years",
         "",
@@ -295,3 +299,31 @@ def _digest(files: dict[str, Path]) -> str:
         return next(iter(digests.values()))
     listing = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
     return hashlib.sha256(listing.encode()).hexdigest()
+
+
+def ids_of(names: Iterable[str], otherwise: str) -> dict[str, str]:
+    """An id for each name.
+
+    An id holds ``A-Z a-z 0-9 . _ -``, has at most 60 characters, and is unique regardless of case:
+    ``Maria K.`` and ``Maria K`` become ``Maria-K`` and ``Maria-K-2``.
+    """
+    ids: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in names:
+        stem = _plain(name) or otherwise
+        candidate, number = stem, 1
+        while candidate.casefold() in taken:
+            number += 1
+            ending = f"-{number}"
+            candidate = stem[: _LONGEST - len(ending)].rstrip(".-") + ending
+        taken.add(candidate.casefold())
+        ids[name] = candidate
+    return ids
+
+
+def _plain(name: str) -> str:
+    ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    plain = _OTHER.sub("-", ascii_only).strip(".-")[:_LONGEST].rstrip(".-")
+    if _DEVICES.fullmatch(plain) or is_ignored(plain):
+        plain = f"x-{plain}"
+    return plain

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.columns import CodedColumn, column_of
 from quem.io.text import read_text
 
@@ -257,6 +257,5 @@ def _columns_of_rows(
             "else quote the cells that hold the separator, also as a decimal comma"
         )
         raise QuemError(Mistake(name, first_line - 1, message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return [column_of(list(column)) for column in zip(*rows, strict=True)]

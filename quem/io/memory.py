@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.columns import CodedColumn, column_of, distinct_key
 from quem.io.delimited import Delimited
 from quem.io.parquet import arrow_columns
 from quem.io.tables import SourceTable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 def plain(value: object) -> Any:  # noqa: ANN401  a cell
@@ -106,8 +103,7 @@ def rows_table(
             cells[key] = [value if type(value) is str else id_text(value) for value in column]
         except QuemError as error:
             mistakes += [Mistake(name, key=key, message=m.message) for m in error.mistakes]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
     def where(row: int, key: str) -> Mistake:
         of_row = place({own: cells[own][row] for own in ids if own in cells})

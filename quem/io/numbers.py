@@ -7,13 +7,12 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from quem.errors import StudyWarning
+from quem.errors import Mistake, StudyWarning
 from quem.io.text import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from quem.errors import Mistake
 
 # Missing numbers in any table, casefolded; single columns have more.
 BLANKS = frozenset(("", "na", "n/a", "nan", "null"))

@@ -7,7 +7,7 @@ import zipfile
 import zlib
 from typing import IO, TYPE_CHECKING, ClassVar, Self
 
-from quem.errors import FileError
+from quem.errors import FileError, readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,10 +38,8 @@ class Package:
         self.path = path
         self._left = most_bytes
         self._limits = f"{most_bytes // 1_000_000:,} MB, or to more than {most_parts:,} parts"
-        try:
+        with readable(path):
             self._stream = path.open("rb") if content is None else io.BytesIO(content)
-        except OSError as error:
-            raise FileError(path, f"cannot be read: {error.strerror or error}") from None
         try:
             self._zip = zipfile.ZipFile(self._stream)
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):

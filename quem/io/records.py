@@ -6,17 +6,17 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
 from quem.errors import Mistake, QuemError
-from quem.io.columns import column_of, distinct_key
+from quem.io.columns import CodedColumn, column_of, distinct_key
 from quem.io.text import read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.io.columns import CodedColumn
 
 Record = dict[str, object]
 _PIECE = 1 << 20
@@ -33,9 +33,14 @@ class Records:
     _text: str
     _lines: list[int] | None
 
+    @cached_property
     def lines(self) -> list[int]:
         """The first line of each record, computed lazily for messages."""
         return list(_starts(self._text)) if self._lines is None else self._lines
+
+    def place(self, row: int, key: str) -> Mistake:
+        """The place of a value, without a message."""
+        return Mistake(self.name, self.lines[row], key=key)
 
     def columns(self) -> dict[str, CodedColumn[object]]:
         """The values of each key; None where a record lacks it."""
@@ -55,15 +60,7 @@ def is_json(path: Path) -> bool:
     return path.suffix.casefold() == ".json" or is_json_lines(path)
 
 
-def read_records(
-    path: Path,
-    name: str,
-    *,
-    what: str,
-    example: str,
-    key: str = "id",
-    unfold: Callable[[object], list[object] | None] | None = None,
-) -> Records:
+def read_records(path: Path, name: str, *, what: str, example: str, key: str = "id") -> Records:
     """Read a file of records: JSON Lines by its extension, else JSON.
 
     JSON holds a list of records, or an object of them by id.
@@ -76,14 +73,12 @@ def read_records(
         entries = [_parsed(line, name, at) for at, line in numbered]
         lines = [at for at, _ in numbered]
     else:
-        content, lines = _parsed(text, name, 0), None
-        unfolded = unfold(content) if unfold else None
-        entries = _entries(content, key) if unfolded is None else unfolded
+        entries, lines = _entries(_parsed(text, name, 0), key), None
     records = Records(name, [e for e in entries if isinstance(e, dict)], text, lines)
     if len(records.entries) < len(entries):
         at = next(at for at, entry in enumerate(entries) if not isinstance(entry, dict))
         message = f"must be a record such as {example}"
-        raise QuemError(Mistake(name, records.lines()[at], message=message))
+        raise QuemError(Mistake(name, records.lines[at], message=message))
     if not entries:
         message = f"must hold the {what} as a list of records such as {example}"
         raise QuemError(Mistake(name, message=message))

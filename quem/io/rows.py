@@ -78,7 +78,7 @@ def _filled(
             yield line, dict(zip(table.header, [*cells, *[""] * width], strict=False))
 
 
-def csv_text(rows: Iterable[Iterable[str]]) -> str:
+def csv_text(rows: Iterable[Iterable[object]]) -> str:
     """Rows as a CSV file."""
     text = StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)

@@ -7,28 +7,26 @@ wrong cell text once, at its first place, with the number of further lines.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 import pandas as pd
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, StudyWarning, refuse
 from quem.io.columns import Cell_co, CodedColumn, column_of
-from quem.io.delimited import read_delimited
+from quem.io.delimited import Delimited, read_delimited
 from quem.io.numbers import finite_number, not_finite
 from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json, read_records
 from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from quem.io.delimited import Delimited
 
 # Greatest number of errors of one kind that are listed.
 MOST_NAMED = 20
@@ -195,12 +193,6 @@ def read_table(
     example = "{" + ", ".join(f'"{key}": ...' for key in first) + "}"
     records = read_records(path, name, what=what, example=example, key=first[0])
     meaning = {alias: own for own, aliases in names.items() for alias in aliases}
-    lines: list[int] = []
-
-    def place(row: int, key: str) -> Mistake:
-        lines.extend(() if lines else records.lines())
-        return Mistake(name, lines[row], key=key)
-
     mistakes, unread = [], []
     columns = dict.fromkeys(required, column_of([""] * len(records.entries)))
     for key, column in records.columns().items():
@@ -217,10 +209,9 @@ def read_table(
             message = f"unknown key{nearest(key, meaning)}; known here: {', '.join(meaning)}"
             wrong = np.array([key in entry for entry in records.entries])
         if wrong.any():
-            mistakes.append(replace(place(int(np.argmax(wrong)), key), message=message))
-    if mistakes:
-        raise QuemError(mistakes[:MOST_NAMED])
-    return SourceTable(name, columns, place, _unread(name, unread, meaning))
+            mistakes.append(replace(records.place(int(np.argmax(wrong)), key), message=message))
+    refuse(mistakes[:MOST_NAMED])
+    return SourceTable(name, columns, records.place, _unread(name, unread, meaning))
 
 
 def _unread(name: str, columns: list[str], known: Iterable[str]) -> tuple[StudyWarning, ...]:
@@ -275,8 +266,7 @@ def named_columns(
             f"header must name {spelled}{hint}{otherwise}"
         )
         mistakes.append(Mistake(table.name, line, key=missing[0], message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     warnings = _unread(table.name, unknown, meaning)
     columns = {field: table.columns[index] for field, index in at.items()}
     titles = {field: header[index] for field, index in at.items()}
@@ -301,8 +291,7 @@ def all_columns(
             mistakes.append(Mistake(table.name, table.header_lines[0], index + 1, message=message))
         elif cell or (unnamed and any(column.values)):
             at[cell or f"column {index + 1}"] = index
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     columns = {name: table.columns[index] for name, index in at.items()}
     return SourceTable(table.name, columns, _places(table, at, {})).without_blank_rows()
 

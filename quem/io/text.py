@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import stat
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ _MARKS = (
 )
 # First bytes of zipped workbooks (.xlsx, .ods) and old ones (.xls).
 _WORKBOOKS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+# Chinese and Japanese have no spaces: each of their characters counts as a word, their signs not.
+_SIGNS = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_SIGNS}]|[^\s{_SIGNS}\u3000-\u303f\uff00-\uff65]+")
 _LONGEST_SHOWN = 60
 _LEAST_PERCENT, _ALL = 50, 100
 
@@ -34,6 +38,11 @@ def no_formula(cell: str) -> str:
 def without_apostrophe(cell: str) -> str:
     """The inverse of `no_formula`."""
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+
+
+def word_count(text: str) -> int:
+    """The number of words in a text."""
+    return len(_WORD.findall(text))
 
 
 def read_text(path: Path, name: str, *, what: str, legacy: bool = False) -> str:

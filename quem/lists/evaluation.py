@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
-from quem.errors import QuemError
-from quem.lists.lists import Lists, check_ties
-from quem.lists.names import measure
+from quem.errors import Mistake, QuemError, collecting, refuse
+from quem.lists.lists import Lists, Ties, check_ties
+from quem.lists.names import Chosen, measure
 from quem.lists.names import measures as find_measures
 from quem.lists.ragged import Ragged
-from quem.lists.registry import is_own, read_items
+from quem.lists.registry import Items, is_own, read_items
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     import pandas as pd
     from numpy.typing import NDArray
 
-    from quem.errors import Mistake
-    from quem.lists.lists import Ties
     from quem.lists.measure import Measure, Outcome
-    from quem.lists.names import Chosen
-    from quem.lists.registry import Items
 
 Query = TypeVar("Query", bound=Hashable)
 
@@ -251,14 +245,11 @@ def _parts(
     sizes = np.fromiter(map(len, runs), np.intp, len(runs))
     mistakes: list[Mistake] = []
     for part in Ragged(sizes).parts():
-        try:
+        with collecting(mistakes):
             lists = Lists.of(runs[part], truths[part], queries[part], ties, has_scores[part])
             if not mistakes:
                 yield part, lists
-        except QuemError as error:
-            mistakes += error.mistakes
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
 
 def _read(
@@ -279,6 +270,5 @@ def _read(
         else:
             read.append(items)
             scored.append(has_scores)
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return read, scored

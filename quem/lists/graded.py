@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.lists.measure import GRADE, TOP, UNJUDGED_ITEMS, Definition, Parameter
-from quem.lists.ragged import Places, sum_by
+from quem.lists.measure import GRADE, TOP, UNJUDGED_ITEMS, Definition, Outcome, Parameter
+from quem.lists.ragged import Places, Ragged, sum_by
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists.lists import Hits, Lists
-    from quem.lists.measure import Outcome
-    from quem.lists.ragged import Ragged
 
     Floats = NDArray[np.float64]
 

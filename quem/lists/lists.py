@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args
 
 import numpy as np
 
-from quem.errors import QuemError
+from quem.errors import QuemError, refuse
 from quem.lists.ragged import Places, Ragged, sum_by, tied_places
 
 if TYPE_CHECKING:
@@ -343,8 +343,7 @@ def _refuse(
     queries: Sequence[Hashable],
 ) -> None:
     mistakes = [*_no_numbers(run, queries, "score"), *_no_numbers(truth, queries, "true value")]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
 
 def _no_numbers(

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from quem.errors import QuemError
+from quem.errors import QuemError, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -126,8 +126,7 @@ class Definition:
             )
         if not self.low <= self.high:
             mistakes.append(f"{self.name}: low ({self.low:g}) is above high ({self.high:g})")
-        if mistakes:
-            raise QuemError(mistakes)
+        refuse(mistakes)
 
     def takes(self, name: str) -> bool:
         """Whether it has a parameter."""

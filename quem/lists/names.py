@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.text import closest
 from quem.lists.measure import OWN, Definition, Measure
 from quem.lists.own import CALL, define
@@ -130,8 +130,7 @@ def measures(
             continue
         if found.setdefault(entry.name, entry).definition != entry.definition:
             mistakes.append(f"two measures have the name {entry.name}; give one another name")
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     if not found:
         raise QuemError("no measure is named; name one such as AP")
     return tuple(found.values())
@@ -267,6 +266,5 @@ def named(settings: Mapping[str, object]) -> tuple[dict[str, object], dict[str, 
         changed["measures"] = [spelled(one) for one in value]
     elif value is not None:
         changed["measures"] = spelled(value)
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     return changed, own

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import QuemError
+from quem.errors import QuemError, refuse
 from quem.lists.measure import TOP, Definition, Outcome, Parameter
 
 if TYPE_CHECKING:
@@ -124,8 +124,7 @@ def _parameters(
         else:
             kind = next(kind for kind in (str, int, float) if isinstance(default, kind))
             parameters.append(Parameter(one.name, default, "of the function", kind=kind))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return frozenset(takes), tuple(parameters)
 
 

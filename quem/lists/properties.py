@@ -9,7 +9,7 @@ import numpy as np
 
 from quem.errors import QuemError
 from quem.lists.evaluation import evaluate
-from quem.lists.names import measure
+from quem.lists.names import Chosen, measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists.measure import Measure
-    from quem.lists.names import Chosen
 
 # Smaller differences are rounding errors.
 _SAME = 1e-12

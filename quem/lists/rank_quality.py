@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.lists.measure import EMPTY_LIST, NO_SIMILARITIES, Definition, Parameter
+from quem.lists.measure import EMPTY_LIST, NO_SIMILARITIES, Definition, Outcome, Parameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from quem.lists.lists import Lists
-    from quem.lists.measure import Outcome
 
 # Smaller differences are rounding errors: sums are taken in different orders.
 _DECIMALS = 9

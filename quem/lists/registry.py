@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,8 +15,6 @@ from quem.lists.relevance import RELEVANCE
 from quem.lists.retrieval import RETRIEVAL
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from quem.lists.measure import Definition
 
 DEFINITIONS: Mapping[str, Definition] = {

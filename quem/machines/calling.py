@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from quem.errors import Mistake, QuemError
 from quem.machines.material import ADVICE
-from quem.machines.requests import canonical
+from quem.machines.requests import Request, canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     import httpx
 
-    from quem.machines.requests import Request
     from quem.studyfile.machines import Machine
 
 Judge: TypeAlias = "Command | Endpoint"

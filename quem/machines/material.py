@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from quem.blinding.pages import image_of
-from quem.blinding.rendering import read_as_judge, render_page_text, render_solution
+from quem.blinding.rendering import Part, read_as_judge, render_page_text, render_solution
 from quem.errors import Mistake, QuemError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from quem.blinding.rendering import Part
     from quem.solutions import Solution, SolutionFile
     from quem.solutions.model import Sheet
 

@@ -13,16 +13,14 @@ from threading import Event, Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from quem.errors import Mistake, QuemError
-from quem.machines.answers import InvalidAnswerError, Refusal, read_answer
+from quem.errors import Mistake, QuemError, refuse
+from quem.machines.answers import InvalidAnswerError, Refusal, Transcripts, read_answer
 from quem.machines.calling import CallError, Pace, Reply, judge_of
 from quem.machines.material import ImagesError, sheet_pieces, solution_pieces
 from quem.machines.requests import Request, default_prompt, digest, read_prompt
-from quem.machines.transcripts import Transcripts
-from quem.solutions import check_solutions
+from quem.solutions import Solutions, check_solutions
 from quem.store.living import plan_of
-from quem.studyfile.blocks import PairCounts
-from quem.studyfile.draw import lot
+from quem.studyfile.blocks import PairCounts, lot
 from quem.studyfile.reading import draft_experience
 from quem.studyfile.runs import Call, Run, read_runs
 
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from quem.solutions import Solutions
     from quem.studyfile import Declared, ExperienceSpec
     from quem.studyfile.machines import Machine
 
@@ -122,19 +119,17 @@ class Limits:
 def judged_study(path: Path, *, sandboxed: bool = True) -> Judged:
     """Read a study with all its solutions."""
     draft = draft_experience(path)
-    if draft.spec is None or draft.mistakes:
-        raise QuemError(draft.mistakes)
+    spec = draft.checked()
     solutions, mistakes, _ = check_solutions(draft, complete=True, sandboxed=sandboxed)
-    if mistakes:
-        raise QuemError(mistakes)
-    if not draft.spec.machines:
+    refuse(mistakes)
+    if not spec.machines:
         message = (
             "declares no machine judge; add one, such as {id: M1, command: [python, judge.py]}"
         )
         raise QuemError(Mistake(draft.name, key="machines", message=message))
-    own = draft.spec.machine.prompt if draft.spec.machine else ""
+    own = spec.machine.prompt if spec.machine else ""
     prompt = read_prompt(*draft.beside(own)) if own else default_prompt()
-    return Judged(path, draft.name, draft.spec, draft.declared, solutions, prompt)
+    return Judged(path, draft.name, spec, draft.declared, solutions, prompt)
 
 
 def plan_run(

@@ -1,4 +1,4 @@
-"""The mail server: settings, connection, and responses."""
+"""Letters as emails, and the mail server: settings, connection, and responses."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import smtplib
 import socket
 from contextlib import suppress
 from email.headerregistry import Address
+from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import parseaddr
 from functools import partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from pydantic import (
     AfterValidator,
@@ -26,15 +27,15 @@ from pydantic import (
 )
 
 from quem.errors import Mistake, QuemError
+from quem.store.models import LetterRow, LetterState, now
 from quem.store.outbox import UNKNOWN
 from quem.studyfile.fields import address_trouble, header_trouble
 from quem.studyfile.schema import complaints
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from email.message import EmailMessage
 
-    from quem.store.models import LetterState
+    from quem.studyfile.addresses import Addressee
 
 _PORTS = {"smtps": 465, "smtp+starttls": 587, "smtp": 25}
 # Folding would encode the address of List-Unsubscribe, and some versions of Python fold wrongly.
@@ -233,3 +234,25 @@ def _without_addresses(text: str) -> str:
     """Remove addresses from a server's response, which is stored."""
     plain = "".join(sign if sign.isprintable() else " " for sign in text)
     return _MAIL_ADDRESS.sub("(address)", " ".join(plain.split()))[:_LONGEST_REASON]
+
+
+def message_of(
+    letter: LetterRow, to: Addressee, subject: str, text: str, *, sender: Address, reply_to: str
+) -> EmailMessage:
+    """Compose a message of single-line values without encoded words."""
+    if trouble := header_trouble(subject) or header_trouble(to.name):
+        raise QuemError(f"the subject or the name {trouble}")
+    message = EmailMessage(policy=SMTP)
+    message["From"] = sender
+    message["To"] = Address(to.name, addr_spec=to.email)
+    message["Subject"] = subject
+    if reply_to:
+        message["Reply-To"] = reply_to
+    message["Date"] = now()
+    message["Message-ID"] = f"<{letter.message_id}@{sender.domain}>"
+    message["Auto-Submitted"] = "auto-generated"
+    if letter.kind == "reminder":
+        mail = quote(reply_to or sender.addr_spec, safe="@")
+        message["List-Unsubscribe"] = f"<mailto:{mail}?subject=No%20reminders>"
+    message.set_content(text, charset="utf-8", cte="quoted-printable")
+    return message

@@ -161,9 +161,7 @@ def _estimate(core: Core, at: int, variation: Variation, moved: list[Rest]) -> S
 
 def leading(population: Population, reference: Reference, *, may_lead: bool) -> Any:  # noqa: ANN401
     """The estimate stated first; `may_lead`: whether the paper's may be."""
-    if population.declared and reference.says:
-        return "reference"
-    if may_lead:
+    if may_lead and not population.declared:
         return "paper"
     return "reference" if reference.says else None
 

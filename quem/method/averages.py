@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -64,12 +64,16 @@ class Averages:
 
 
 def averages_beside(cells: RankCells, averages: Averages, solver: int) -> Averages:
-    """Averages over the rankings that include a solver, so that all have the same judges."""
-    if averages.n_ranks[solver] == cells.n_groups:
-        return averages
+    """Averages of judges' own ranks over the rankings that include a solver.
+
+    So all have the same judges; an adjustment by machines would hide how uneven a solver is.
+    """
     held = np.zeros(cells.n_groups, dtype=bool)
     held[cells.group[cells.solver == solver]] = True
-    return average_cells(cells.keep(held[cells.group]), averages.years)
+    if held.all() and cells.score is cells.adjusted:
+        return averages
+    kept = cells.keep(held[cells.group])
+    return average_cells(replace(kept, score=kept.adjusted), averages.years)
 
 
 def average_cells(cells: RankCells, years: Floats) -> Averages:

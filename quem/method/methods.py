@@ -106,7 +106,8 @@ def _fit(core: Core) -> str:
 
 
 def _population(core: Core) -> str:
-    uses = f" {assumption(core)}" if core.population.declared else ""
+    leads = any(of.leads == "reference" for of in core.estimates)
+    uses = f" {assumption(core)}" if leads or core.population.declared else ""
     return (
         "For the population, the logit of the mean place was regressed on experience, with a "
         f"system as one further person plus what it varies more.{uses}"

@@ -149,7 +149,8 @@ def _before(findings: ExperienceFindings) -> Iterator[Check]:
             yield Check("good", "The study says whom to compare with", text)
     elif core.estimates:
         yield from _warned(findings, _BEFORE)
-        text = "Rank and experience do not go together here, so that ranks have no years."
+        text = words.why_silent(core)
+        text = f"{text[:1].upper()}{text[1:]}"
         yield Check("warn", "This does not say that a system is bad", text)
         text = "Include more people, people who differ more, or use another yardstick."
         yield Check("warn", "What to do", text)
@@ -216,9 +217,10 @@ def _sentence(of: StudyWarning) -> str:
 def _how(core: Core) -> str:
     """How the years are computed, or why there are none."""
     if core.estimates and not core.states_years:
+        why = "It does not narrow them down." if core.line.holds else "They do not support one."
         return (
             "Years would come from a line through these people, higher up for more experienced "
-            "ones. They do not support one."
+            f"ones. {why}"
         )
     beside = [of.name for of in core.best_first if of.leads == "reference"]
     ranked = "Judges ranked the solutions of people and systems together. " if core.cells else ""

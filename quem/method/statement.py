@@ -70,7 +70,7 @@ def state(core: Core, of: SystemEstimate) -> Statement:
         f"Chances: {', '.join(each)} {core.unit}." if each and reference.says else "",
     )
     if of.leads is None:
-        return said(reason=why_silent(core))
+        return said(reason=why_silent(core, of.name))
     if of.leads == "paper":
         other = f"Estimate for {population_name(core)}: {population_text(core, of)}."
         return said(
@@ -215,8 +215,10 @@ def why_not_paper(core: Core, of: SystemEstimate) -> str:
     if not core.line.holds:
         return f"{line_trouble(core)}."
     if side:
-        where = "above" if side > 0 else "below"
-        return f"{of.name}’s {core.averages.called} is {where} every subject’s."
+        x = core.line.x
+        where = ("above every", "not below any") if side > 0 else ("below every", "not above any")
+        is_same = bool(np.isclose(of.rank, x.max() if side > 0 else x.min()))
+        return f"{of.name}’s {core.averages.called} is {where[is_same]} subject’s."
     y = core.line.y
     if not of.inside:
         beyond = f"above {y.max():g}" if of.experience > y.max() else f"below {y.min():g}"
@@ -236,18 +238,21 @@ def line_trouble(core: Core) -> str:
     if line.p_value >= SIGNIFICANT:
         return f"The paper’s line is not significant ({format_p(line.p_value)})"
     if not line.rises:
-        return f"{core.averages.called.capitalize()} falls with the subjects’ experience"
+        return f"{core.averages.called.capitalize()} does not rise with the subjects’ experience"
     return ""
 
 
-def why_silent(core: Core) -> str:
-    """Why no years are stated."""
+def why_silent(core: Core, name: str = "") -> str:
+    """Why no years are stated, for one system or all."""
     if core.people.slope <= 0:
         return (
             f"{core.averages.called} does not rise with the subjects’ experience, so it cannot be "
             f"converted to {core.unit}."
         )
-    return "these rankings are compatible with any experience."
+    whose = f"the rankings of {name}" if name else "these rankings"
+    ends = f"{core.population.low:g} to {core.population.high:g} {core.unit}"
+    what = "declared population" if core.population.declared else "assumed population"
+    return f"{whose} do not narrow down the {what}, {ends}."
 
 
 def headline(core: Core, statements: Sequence[Statement]) -> str:

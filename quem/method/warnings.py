@@ -162,8 +162,7 @@ def _rank_gap(core: Core) -> Iterator[str]:
 @_DATA.add("decreasing-skill-function", remedy="check the direction of the ranks (1 = worst)")
 def _decreasing(core: Core) -> Iterator[str]:
     if not core.line.rises and core.line.p_value < SIGNIFICANT:
-        called, p = core.averages.called, format_p(core.line.p_value)
-        yield f"{called} falls with the subjects' experience ({p})"
+        yield f"{core.averages.called} does not rise with the subjects' experience"
 
 
 @_DATA.add("not-significant", remedy="add subjects, or subjects who differ more in experience")
@@ -184,7 +183,7 @@ def _few_subjects(core: Core) -> Iterator[str]:
 @_DATA.add("no-reference")
 def _no_reference(core: Core) -> Iterator[str]:
     if not core.population.declared and core.states_years:
-        name = core.best_first[0].name
+        name = next(of.name for of in core.best_first if of.leads)
         yield (
             "no reference population is declared; "
             f"{core.population.low:g} to {core.population.high:g} {core.unit} ({BEYOND:g} x the "

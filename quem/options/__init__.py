@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from quem.options.memory import evaluate
+    from quem.options.analysis import evaluate
 
 __all__ = ["evaluate"]
 
@@ -14,7 +14,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401  any public name
     """Load computing modules lazily."""
     if name != "evaluate":
         raise AttributeError(f"module 'quem.options' has no attribute {name!r}")
-    from quem.options.memory import evaluate
+    from quem.options.analysis import evaluate
 
     return evaluate
 

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, StudyWarning, refuse
 from quem.io.columns import column_of
-from quem.io.tables import MOST_NAMED, stack
+from quem.io.tables import MOST_NAMED, SourceTable, stack
 from quem.io.text import shown
 from quem.options.lists import Answers
-from quem.options.reading import RECORD
+from quem.options.reading import RECORD, AnswerKey
 from quem.wording import format_count, join_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from quem.io.tables import SourceTable
-    from quem.options.reading import AnswerKey
 
 # Default system where neither the study nor its files name one.
 _UNNAMED = "system"
@@ -64,8 +62,7 @@ def assemble(
         return f"the list{of} for {shown(key.ids[question])}"
 
     mistakes = mistakes or list(_contradictions(whole, frame, name))
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     codes = {text: code for code, text in enumerate(texts)}
     right = [
         at * len(texts) + codes[text]

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quem.lists import evaluate
+from quem.lists import Measure, evaluate
 from quem.report.rows import Interval, Row, col
-from quem.scores.inference import query_means
+from quem.scores.inference import Inference, query_means
 from quem.scores.rows import ends, known
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
-
-    from quem.lists import Measure
-    from quem.scores.inference import Inference
 
     Floats = NDArray[np.float64]
 

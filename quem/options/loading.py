@@ -5,28 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import QuemError
+from quem.errors import Mistake, QuemError, StudyWarning, collecting, refuse
 from quem.lists.names import own_definition
 from quem.options.assembling import assemble
-from quem.options.reading import Answered, AnswerKey, Listed, answer_key, read, table_of
-from quem.studyfile.document import Document
+from quem.options.reading import Answered, AnswerKey, Form, Listed, answer_key, read, table_of
+from quem.studyfile.document import Document, Loc
 from quem.studyfile.measures import find_own_measures, load_own_measures
-from quem.studyfile.options import OptionsSpec
-from quem.studyfile.reading import draft_of_kind
+from quem.studyfile.options import OptionsSpec, Question
+from quem.studyfile.reading import Draft, draft_of_kind
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from quem.errors import Mistake, StudyWarning
     from quem.io.tables import SourceTable
     from quem.lists import Definition
     from quem.options.lists import Answers
-    from quem.options.reading import Form
-    from quem.studyfile.document import Loc
-    from quem.studyfile.options import Question
-    from quem.studyfile.reading import Draft
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,14 +73,11 @@ def load_options(path: str | os.PathLike[str], *, code: bool = True) -> OptionsS
             mistakes.append(missing)
             continue
         files.append(draft.beside(name)[0])
-        try:
+        with collecting(mistakes):
             tables.append((read(*draft.beside(name), form), system))
-        except QuemError as error:
-            mistakes += error.mistakes
     named, folder = spec.analysis.measures, draft.path.parent
     mistakes += find_own_measures(named, folder, mistake, code=code)
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     if isinstance(spec.questions, str):
         key = answer_key(tables.pop(0)[0])
     else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias
@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, ValidationError
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning, refuse
 from quem.io.columns import column_of
 from quem.io.memory import id_text, plain, whole_table
 from quem.io.records import is_json, read_records
@@ -24,11 +24,8 @@ from quem.studyfile.options import some_correct
 from quem.studyfile.schema import complaints
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
 
 Row = tuple[Any, ...]
 Form: TypeAlias = "type[Answered | Listed]"  # the record of some rows of a table
@@ -139,7 +136,7 @@ def read(given: object, name: str, form: Form) -> SourceTable[Any]:
     records: Iterable[tuple[Mistake, object]]
     if isinstance(given, Path):
         read = read_records(given, name, what=form.what, example=form.example, key="question")
-        places = (Mistake(name, line) for line in read.lines())
+        places = (Mistake(name, line) for line in read.lines)
         records = zip(places, read.entries, strict=True)
     elif isinstance(given, Mapping | pd.Series):
         records = ((Mistake(name, key=key), record) for key, record in form.nested(given))
@@ -157,8 +154,7 @@ def read(given: object, name: str, form: Form) -> SourceTable[Any]:
             mistakes += [_at(place, dotted(loc), message) for loc, message, _ in wrong]
         else:
             rows += [(place, (*row, number)) for row in of_record.rows()]
-    if mistakes:
-        raise QuemError(mistakes[:MOST_NAMED])
+    refuse(mistakes[:MOST_NAMED])
     return table_of(rows, name, (*form.fields, RECORD))
 
 
@@ -213,7 +209,6 @@ def answer_key(table: SourceTable[Any]) -> AnswerKey:
             f"{line}; keep one"
         )
         mistakes.append(table.mistake(row, "question", message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     correct = rows.groupby("question", sort=False)["correct"].agg(tuple)
     return AnswerKey(tuple(correct.index), tuple(correct), table.warnings)

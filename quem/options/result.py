@@ -9,13 +9,12 @@ import numpy as np
 
 from quem.lists.names import describe_own
 from quem.options import table1
-from quem.options.calibration import Bin, Calibration
+from quem.options.calibration import Bin, Calibration, Threshold
 from quem.options.lists import Length, System
 from quem.options.table1 import ListScore, Promise
-from quem.options.thresholds import Threshold
 from quem.report.files import Section
-from quem.report.rows import RowTable
-from quem.scores.result import ScoredResult, View
+from quem.report.rows import Row, RowTable
+from quem.scores.result import Scored, ScoredResult, View
 from quem.studyfile.options import OptionsSettings
 from quem.wording import format_count
 
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from quem.lists import Measure
     from quem.options.loading import OptionsStudy
     from quem.report.result import Drawers
-    from quem.report.rows import Row
-    from quem.scores.result import Scored
 
 _MOST_ROWS = 40
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from math import floor
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from random import SystemRandom
 from typing import TYPE_CHECKING
 
@@ -12,17 +12,15 @@ from quem.blinding.copies import clean_copy
 from quem.errors import QuemError
 from quem.panels.package import FEWEST, PanelPerson, PanelProblem, PanelSpec, pack
 from quem.resources import resource
-from quem.studyfile import ExperienceSettings
+from quem.studyfile import ExperienceSettings, ExperienceSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     import pandas as pd
 
     from quem.solutions import Solutions
     from quem.solutions.model import Sheet
-    from quem.studyfile import ExperienceSpec
     from quem.studyfile.reading import ExperienceFile
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.packages import Package, zipped
-from quem.studyfile.document import parse_document, yaml_of
+from quem.studyfile.document import Document, parse_document, yaml_of
 from quem.studyfile.fields import FileName, Id, Line, Section, StudyPart, Years
 from quem.studyfile.models import Date, ExperienceSettings
 from quem.studyfile.schema import validate
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from quem.studyfile.document import Document
 
 FEWEST = {"people": 8, "judges": 2, "problems": 3}
 _SPEC, _RANKINGS, _SUMS = "panel.yaml", "rankings.csv", "SHA256SUMS"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, readable, refuse
+from quem.studyfile.blocks import lot
 from quem.studyfile.document import yaml_of
-from quem.studyfile.draw import lot
 from quem.studyfile.fields import id_trouble
 from quem.studyfile.reading import draft_study
 
@@ -128,8 +128,7 @@ def _solutions(
                 message = f"has no solution of any problem of the panel ({names}), named by its id"
             mistakes.append(Mistake(str(source), message=message))
         found |= {(problem, system): own.get(problem) for problem in panel.problems}
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return found
 
 
@@ -140,10 +139,8 @@ def _found(panel: ReferencePanel, source: Path) -> dict[str, Path]:
 
     found: dict[str, Path] = {}
     ids = {same(problem): problem for problem in panel.problems}
-    try:
+    with readable(source):
         entries = sorted(path for path in source.iterdir() if not is_ignored(path.name))
-    except OSError as error:
-        raise FileError(source, f"cannot be read: {error.strerror or error}") from None
     for path in entries:
         problem = ids.get(same(path.name if path.is_dir() else path.stem), "")
         if problem in found:

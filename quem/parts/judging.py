@@ -8,14 +8,13 @@ from quem.method.part import Part, PartTable
 from quem.rankings import Rankings
 from quem.report.files import Section
 from quem.report.rows import Row, col
-from quem.store.care import care_sentence
+from quem.store.care import Care, care_sentence
 from quem.wording import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from quem.method.core import Core
-    from quem.store.care import Care
 
 
 class Judging(Row):

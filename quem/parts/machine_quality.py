@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from quem.method.cells import judged_cells
+from quem.method.cells import RankCells, judged_cells
 from quem.method.ranks import tau_b
 from quem.rankings import Rankings
 from quem.report.rows import Row, col
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.method.cells import RankCells
     from quem.rankings.loading import Study
     from quem.studyfile import Declared
     from quem.studyfile.runs import Run

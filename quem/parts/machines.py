@@ -28,7 +28,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import fdtrc
 
-from quem.errors import WarningRules
+from quem.errors import StudyWarning, WarningRules
 from quem.method.part import Check, Part, PartTable
 from quem.method.statement import state
 from quem.method.variances import Variance
@@ -42,7 +42,7 @@ from quem.parts.machine_quality import (
 )
 from quem.report.files import Section
 from quem.report.rows import Interval, Row, col
-from quem.studyfile.draw import digest_of_solutions, order_of_draw
+from quem.studyfile.blocks import digest_of_solutions, order_of_draw
 from quem.wording import format_count, format_number, format_p, format_percent, join_words
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
     from quem.method.averages import Averages
     from quem.method.cells import RankCells
     from quem.method.core import Core

@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
-from quem.errors import QuemError, WarningRules
+from quem.errors import QuemError, StudyWarning, WarningRules
 from quem.method.averages import Averages
-from quem.method.cells import judged_cells
+from quem.method.cells import RankCells, judged_cells
 from quem.method.part import Part, PartTable
 from quem.method.ranks import tau_b
 from quem.method.variances import Variance, total
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
-    from quem.method.cells import RankCells
     from quem.method.core import Core, SystemEstimate
     from quem.panels.package import ReferencePanel
     from quem.rankings import Rankings

@@ -12,7 +12,7 @@ import numpy as np
 from quem.method import result as rows
 from quem.method.statement import assumption, basis
 from quem.report.result import Presentation
-from quem.report.rows import STUDY, Entry, RowDocument, RowTable
+from quem.report.rows import STUDY, Entry, Row, RowDocument, RowTable
 from quem.studyfile.models import ExperienceSettings
 from quem.wording import WIDTH, wrap
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from quem.method.part import Part, PartTable
     from quem.method.result import ExperienceFindings
-    from quem.report.rows import Row
 
 
 @cache
@@ -221,7 +220,7 @@ def summary_text(findings: ExperienceFindings) -> str:
         lines += wrap(one.sentence)
         for text in filter(None, [one.value and one.reason, one.other, one.chances]):
             lines += textwrap.wrap(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
-    if core.population.declared or any(of.leads == "reference" for of in core.estimates):
+    if any(of.leads == "reference" for of in core.estimates):
         lines += wrap(assumption(core))
     lines += ["", "Based on"]
     based_on = [*basis(core), *findings.of_parts("lines")]

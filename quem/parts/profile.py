@@ -11,7 +11,7 @@ from quem.method.averages import averages_beside
 from quem.method.part import Part, PartTable
 from quem.report.files import Section, TextTable
 from quem.report.rows import Row, col
-from quem.wording import format_number, join_words
+from quem.wording import format_number, join_words, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,7 +133,6 @@ def draw_profile(found: tuple[Profile, ...], _: Core) -> Figure:
 
     from quem.report.drawing import INK, MUTED, colors, label_inches, one_axes, tidy
     from quem.report.labels import Label, place_labels
-    from quem.wording import short
 
     names = list(dict.fromkeys(name for profile in found for name in profile.problems))
     names = names[:_MOST_DRAWN]

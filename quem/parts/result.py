@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from quem.method.result import ExperienceFindings
 from quem.method.warnings import find_warnings
-from quem.report.result import BaseResult
+from quem.report.result import BaseResult, Content, Presentation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from quem.method.part import Part
     from quem.method.statement import Statement
     from quem.rankings.loading import Study
-    from quem.report.result import Content, Presentation
 
 
 @dataclass(frozen=True, repr=False)

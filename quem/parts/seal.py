@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from quem.method.core import round_years
+from quem.method.core import Core, round_years
 from quem.method.part import Part, PartTable
 from quem.report.rows import Row, col
 from quem.seal import Seal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from quem.method.core import Core
 
 
 class SealRow(Row):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from quem.errors import QuemError, WarningRules
+from quem.errors import QuemError, StudyWarning, WarningRules
 from quem.method.averages import Averages
 from quem.method.decisions import DecisionCells
 from quem.method.part import Check, Part, PartTable
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
     from quem.method.cells import RankCells
     from quem.method.core import Core
     from quem.rankings.loading import Study

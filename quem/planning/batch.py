@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import chdtri, fdtrc, stdtrit
 
 from quem.method.averages import Averages
+from quem.method.difference import Difference as OneDifference
 from quem.method.difference import between as posteriors_between
 from quem.method.difference import difference
 from quem.method.line import FEWEST_SUBJECTS, SIGNIFICANT
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.method.difference import Difference as OneDifference
 
 Floats: TypeAlias = "NDArray[np.float64]"
 Flags: TypeAlias = "NDArray[np.bool_]"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from quem.planning.settings import COMPONENTS
-from quem.report.result import BaseResult
+from quem.planning.settings import COMPONENTS, PlanSettings
+from quem.report.result import BaseResult, Presentation
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.planning.designs import Assumptions, Design
     from quem.planning.pilot import Pilot
-    from quem.planning.settings import PlanSettings
     from quem.rankings.loading import Study
-    from quem.report.result import Presentation
     from quem.studyfile.models import ReferencePopulation
 
 

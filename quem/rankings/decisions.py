@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from quem.errors import Mistake, StudyWarning
 from quem.io.tables import SourceTable, read_table
@@ -14,7 +15,6 @@ from quem.rankings.entries import known_ids, marks, positions
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pandas as pd
     from numpy.typing import NDArray
 
     from quem.studyfile import Declared
@@ -53,8 +53,6 @@ class Decisions:
 
     def to_frame(self) -> pd.DataFrame:
         """The documented table: judge, problem, winner, loser, tie, count."""
-        import pandas as pd
-
         ids = {"judge": self.judges, "problem": self.problems}
         ids |= dict.fromkeys(("winner", "loser"), self.solvers)
         columns: dict[str, Any] = {

@@ -11,7 +11,7 @@ import pandas as pd
 
 from quem.errors import Mistake, StudyWarning
 from quem.io.numbers import BLANKS, finite_number, parse_number
-from quem.io.tables import repeats, stack
+from quem.io.tables import SourceTable, repeats, stack
 from quem.io.text import shown
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.io.tables import SourceTable
     from quem.store.answers import Answer
     from quem.store.care import Care
     from quem.store.reviewing import RecordedBlinding

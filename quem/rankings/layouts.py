@@ -8,7 +8,7 @@ import numpy as np
 
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import CodedColumn
-from quem.io.delimited import read_delimited
+from quem.io.delimited import Delimited, read_delimited
 from quem.io.tables import SourceTable, named_columns, read_table, repeats
 from quem.io.text import shown
 from quem.rankings.entries import FIELDS
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from quem.io.delimited import Delimited
     from quem.studyfile import Declared
 
 Heads = dict[int, tuple[str, str]]

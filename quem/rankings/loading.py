@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from quem.errors import QuemError
-from quem.panels.package import read_panel
+from quem.errors import Mistake, QuemError
+from quem.panels.package import ReferencePanel, read_panel
 from quem.rankings import Decisions, PrintedAverages, Rankings, Session, read_rankings
 from quem.rankings.stored import session_of_study
-from quem.seal import seal_of
+from quem.seal import Seal, seal_of
 from quem.store.location import locate_database
-from quem.studyfile.document import Document
-from quem.studyfile.reading import IN_MEMORY, draft_experience
-from quem.studyfile.runs import read_runs
+from quem.studyfile.document import Document, Loc
+from quem.studyfile.reading import IN_MEMORY, ExperienceFile, draft_experience
+from quem.studyfile.runs import Run, read_runs
 
 if TYPE_CHECKING:
     import os
@@ -28,15 +28,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from quem.errors import Mistake
-    from quem.panels.package import ReferencePanel
-    from quem.seal import Seal
     from quem.store.planned import ProblemDraw
     from quem.studyfile import Declared, ExperienceSpec
-    from quem.studyfile.document import Loc
     from quem.studyfile.models import PanelSource
-    from quem.studyfile.reading import ExperienceFile
-    from quem.studyfile.runs import Run
 
 _FEWEST_SUBJECTS = 3
 # Relative tolerance for equal years, above 1.
@@ -182,11 +176,8 @@ def _draw(session: Session, study_id: str) -> ProblemDraw | None:
         return None
     from quem.store.planned import recorded_draw
 
-    try:
-        with store.read() as c:
-            return recorded_draw(c, study_id)
-    finally:
-        store.close()
+    with store, store.read() as c:
+        return recorded_draw(c, study_id)
 
 
 def unfit(draft: ExperienceFile, data: Rankings | PrintedAverages | Decisions) -> list[Mistake]:

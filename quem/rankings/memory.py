@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,7 +24,6 @@ from quem.studyfile.reading import draft_in_memory, judged
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
 
     from quem.io.delimited import Delimited
 

@@ -17,7 +17,7 @@ import numpy as np
 from quem.rankings import Decisions, PrintedAverages, Rankings
 from quem.rankings.entries import occasion_warnings
 from quem.rankings.stored import removed_warning
-from quem.studyfile.document import Document
+from quem.studyfile.document import Document, SourcePosition
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from quem.errors import StudyWarning
     from quem.rankings.loading import Study
     from quem.studyfile import Declared, ExperienceSpec
-    from quem.studyfile.document import SourcePosition
     from quem.studyfile.models import Question
     from quem.studyfile.runs import Run
 

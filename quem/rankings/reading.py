@@ -11,27 +11,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning, refuse
 from quem.io.columns import CodedColumn, column_of
 from quem.io.tables import SourceTable, read_table
 from quem.io.text import nearest, read_text, shown
-from quem.rankings.decisions import read_decisions
-from quem.rankings.entries import assemble
+from quem.rankings.decisions import Decisions, read_decisions
+from quem.rankings.entries import Rankings, assemble
 from quem.rankings.layouts import read_long, read_wide
-from quem.rankings.stored import read_stored, session_of_study
+from quem.rankings.stored import Session, read_stored, session_of_study
+from quem.store.location import no_session
 from quem.studyfile.declared import Declared
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pandas as pd
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
-    from quem.rankings.decisions import Decisions
-    from quem.rankings.entries import Rankings
-    from quem.rankings.stored import Session
     from quem.studyfile.models import RankingsSource
     from quem.studyfile.reading import StudyFile
 
@@ -46,8 +43,6 @@ class PrintedAverages:
 
     def to_frame(self) -> pd.DataFrame:
         """The documented table: solver, average_rank."""
-        import pandas as pd
-
         return pd.DataFrame({"solver": self.solvers, "average_rank": self.average}).dropna()
 
 
@@ -108,8 +103,7 @@ def read_preflib(
                 "is not an order such as '1: 2,3,{1,4}'; headers start with # since PrefLib 2022"
             )
             mistakes.append(Mistake(name, number, message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     if message := _miscounted(orders, judges):
         raise QuemError(Mistake(name, message=message))
     return _table(name, problem, orders, judges), sum(times for _, times, _ in orders)
@@ -195,13 +189,10 @@ def _read_undecided(
     store = session_of_study(session, file.spec.id)
     if store is None:
         if source.source == "store":
-            message = (
-                f"there is no judging session of this study in {session.place.name}; "
-                "`quem serve` starts one, and --database names another place"
-            )
+            message = f"{no_session(session.place)}; --database names another place"
             return None, [file.document.mistake(("rankings", "from"), message)]
         return _read_file(file, source)
-    try:
+    with store:
         if source.file:
             message = (
                 f"the study also has a judging session in {store.place.name}; say which counts: "
@@ -212,8 +203,6 @@ def _read_undecided(
 
         with clear_refusals(session.place):
             return read_stored(file, store, reveal=session.reveal)
-    finally:
-        store.close()
 
 
 def _read_file(

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.columns import column_of
 from quem.io.tables import SourceTable
-from quem.rankings.entries import FIELDS, assemble
+from quem.rankings.entries import FIELDS, Rankings, assemble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quem.rankings.entries import Rankings
     from quem.solutions import Solutions
     from quem.store.audit_log import AuditEvent
     from quem.store.care import Care
@@ -56,11 +55,8 @@ def judging_minutes(session: Session, study_id: str) -> float | None:
         return None
     from quem.store.standing import minutes_a_solution
 
-    try:
-        with store.read() as c:
-            return minutes_a_solution(c, study_id)
-    finally:
-        store.close()
+    with store, store.read() as c:
+        return minutes_a_solution(c, study_id)
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from quem.errors import WarningRules
-from quem.relevance.agreement import alphas
-from quem.relevance.result import RelevanceFindings, RelevanceResult
+from quem.relevance.result import RelevanceFindings, RelevanceResult, alphas
 from quem.scores.inference import Inference
 from quem.studyfile.schema import changed_settings
 from quem.wording import format_count
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
     from quem.relevance.judgments import Judgments
     from quem.relevance.loading import RelevanceStudy
 
@@ -34,11 +32,6 @@ def analyze_relevance(study: RelevanceStudy, **settings: object) -> RelevanceRes
     alpha = alphas(said, Inference(used.level, used.samples, used.seed))
     found = RelevanceFindings(study, used, consensus, alpha)
     return RelevanceResult(replace(found, warnings=(*study.warnings, *_RULES.find(found))))
-
-
-def check_relevance(study: RelevanceStudy) -> tuple[StudyWarning, ...]:
-    """The warnings of an analysis that are quick to find."""
-    return analyze_relevance(study, samples=0).warnings
 
 
 def consensus_grade(judgments: Judgments, rule: Literal["median", "mode"]) -> Floats:

@@ -11,8 +11,8 @@ import numpy as np
 from quem.errors import Mistake, QuemError, StudyWarning
 from quem.rankings.stored import Session, read_submitted, session_of_study
 from quem.relevance.judgments import graded_pairs, judgments_of_session, judgments_of_table
-from quem.store.location import locate_database
-from quem.studyfile.reading import draft_relevance
+from quem.store.location import locate_database, no_session
+from quem.studyfile.reading import RelevanceFile, draft_relevance
 
 if TYPE_CHECKING:
     import os
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from quem.relevance.judgments import Judgments
     from quem.scores.columns import Columns
-    from quem.studyfile.reading import RelevanceFile
     from quem.studyfile.relevance import RelevanceSpec
 
     Pair = tuple[str, str]
@@ -70,9 +69,7 @@ def load_relevance(
 ) -> RelevanceStudy:
     """Read a study of kind ``relevance`` with its judgments."""
     draft = draft_relevance(path)
-    spec = draft.spec
-    if spec is None or draft.mistakes:
-        raise QuemError(draft.mistakes)
+    spec = draft.checked()
     names = names_of(spec)
     first: dict[Pair, str] = {}
     for (_, candidate), pair in names.items():
@@ -114,17 +111,13 @@ def _of_session(
     store = session_of_study(session, spec.id)
     if store is None:
         message = (
-            f"there is no judging session of this study in {session.place.name}; `quem serve` "
-            "starts one, --database names another place, and `judgments` a table instead"
+            f"{no_session(session.place)}; --database names another place, and `judgments` a table"
         )
         raise QuemError(Mistake(draft.name, message=message))
     from quem.store.database import clear_refusals
 
-    try:
-        with clear_refusals(session.place):
-            read = read_submitted(draft, store, reveal=session.reveal)
-    finally:
-        store.close()
+    with store, clear_refusals(session.place):
+        read = read_submitted(draft, store, reveal=session.reveal)
     judges = [judge.id for judge in read.people]
     judgments = judgments_of_session(read.rankings, judges, names_of(spec))
     if np.isnan(judgments.first).all():

@@ -13,16 +13,15 @@ from quem.importing.writing import write_folder
 from quem.io.rows import csv_text
 from quem.solutions import find_solutions
 from quem.solutions.files import is_ignored
-from quem.studyfile.candidates import candidates_text
 from quem.studyfile.document import yaml_of
 from quem.studyfile.fields import id_trouble
 from quem.studyfile.reading import draft_relevance
+from quem.studyfile.subjects import PooledQuery, candidates_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from quem.studyfile.candidates import PooledQuery
 
 _LONGEST = 60
 _RESERVED = re.compile(r"con|prn|aux|nul|com\d|lpt\d", re.IGNORECASE)

@@ -16,7 +16,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from quem import __version__
-from quem.errors import Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, refuse
 from quem.resources import resource
 
 if TYPE_CHECKING:
@@ -221,11 +221,8 @@ def write_files(
         for name in files:
             parts[name].replace(folder / name)
     except OSError as error:
-        raise QuemError(
-            Mistake(
-                str(folder),
-                message=f"cannot be written: {error.strerror or error}; name another folder",
-            )
+        raise FileError(
+            folder, f"cannot be written: {error.strerror or error}; name another folder"
         ) from None
     finally:
         if folder.is_dir():
@@ -247,8 +244,7 @@ def _refuse_taken(folder: Path, names: Iterable[str], keep: Iterable[Path]) -> N
         elif (folder / name).is_dir():
             message = "is a folder, where a file of that name is to be written; move it away"
             mistakes.append(Mistake(str(folder / name), message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
 
 def _is_one_of(path: Path, others: Iterable[Path]) -> bool:
@@ -257,4 +253,4 @@ def _is_one_of(path: Path, others: Iterable[Path]) -> bool:
 
 def _refuse_file(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
-        raise QuemError(Mistake(str(folder), message="is a file; name a folder to write to"))
+        raise FileError(folder, "is a file; name a folder to write to")

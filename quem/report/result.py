@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from pathlib import Path
 
     import pandas as pd
     from matplotlib.figure import Figure
@@ -159,8 +159,6 @@ class BaseResult(ABC, Generic[Findings_co]):
 
     def report(self, folder: str | os.PathLike[str]) -> None:
         """Write the report into a folder: page, figures as SVG, tables as CSV, analysis.json."""
-        from pathlib import Path
-
         from quem.report.files import write_report
 
         write_report(self, Path(folder))

@@ -5,30 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from quem.errors import QuemError
+from quem.errors import QuemError, StudyWarning
 from quem.lists.names import named
-from quem.parallel import silent
+from quem.parallel import Progress, silent
 from quem.retrieval.choosing import check_claims, depth_of, measures_of, truth_depth_of
-from quem.retrieval.mac_fac import measures_at, run_phases, score_phases
+from quem.retrieval.mac_fac import MacFac, measures_at, run_phases, score_phases
 from quem.retrieval.result import RetrievalResult, result_of
 from quem.retrieval.retrievers import make_retrievers
-from quem.retrieval.running import Times, run_retrievers
-from quem.retrieval.truth import Need, find_truth
+from quem.retrieval.running import Run, Times, run_retrievers
+from quem.retrieval.truth import Need, Truth, find_truth
 from quem.scores.inference import Inference
-from quem.scores.scoring import score_runs
+from quem.scores.scoring import Scored, score_runs
 from quem.studyfile.schema import changed_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from quem.errors import StudyWarning
     from quem.lists import Measure
-    from quem.parallel import Progress
     from quem.retrieval.loading import RetrievalStudy
-    from quem.retrieval.mac_fac import MacFac
-    from quem.retrieval.running import Run
-    from quem.retrieval.truth import Truth
-    from quem.scores.scoring import Scored
     from quem.studyfile.retrieval import RetrievalSettings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError, StudyWarning
-from quem.io.columns import column_of
+from quem.errors import Mistake, QuemError, StudyWarning, collecting, refuse
+from quem.io.columns import CodedColumn, column_of
 from quem.io.delimited import read_delimited
 from quem.io.memory import rows_table
 from quem.io.numbers import BLANKS, nearly_numeric, not_finite, numeric_looks, parse_number
@@ -25,11 +25,8 @@ from quem.io.tables import MOST_NAMED, SourceTable, all_columns, repeats
 from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
     from numpy.typing import NDArray
 
-    from quem.io.columns import CodedColumn
 
 Value = float | str | None
 
@@ -149,12 +146,9 @@ def read_bases(given: Iterable[Given], roles: Roles) -> tuple[list[CaseBase], li
     warnings: list[StudyWarning] = []
     raw: list[tuple[tuple[str, ...], SourceTable[object]]] = []
     for one in given:
-        try:
+        with collecting(mistakes):
             raw.append(_read_base(one))
-        except QuemError as error:
-            mistakes += error.mistakes
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     tables = [table for _, table in raw]
     names = dict.fromkeys(name for table in tables for name in table.columns)
     numeric = {
@@ -162,8 +156,7 @@ def read_bases(given: Iterable[Given], roles: Roles) -> tuple[list[CaseBase], li
         for name in names
         if name not in roles.ignore
     }
-    if mistakes:
-        raise QuemError(mistakes[:MOST_NAMED])
+    refuse(mistakes[:MOST_NAMED])
     bases = [
         CaseBase(
             table.name,
@@ -203,8 +196,7 @@ def _read_base(given: Given) -> tuple[tuple[str, ...], SourceTable[object]]:
             where = f"line {line} has it too" if line else "give each its own"
             message = f"duplicate id {shown(str(ids.cell(row)))}; {where}"
             mistakes.append(table.mistake(row, own, message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     others = {name: column for name, column in table.columns.items() if name != own}
     return tuple(map(str, ids.cells())), replace(table, columns=others)
 
@@ -249,16 +241,10 @@ def _from_json(given: Given) -> SourceTable[object]:
     path, name = Path(str(given.base)), given.name
     records = read_records(path, name, what=given.what, example=example, key=given.id)
     columns = records.columns()
-    lines: list[int] = []
-
-    def place(row: int, key: str) -> Mistake:
-        lines.extend(() if lines else records.lines())
-        return Mistake(name, lines[row], key=key)
-
     if own := _id_column(columns, given.id):
         texts = [text_of(value) or "" for value in columns[own].values]
         columns[own] = column_of(texts[code] for code in columns[own].codes.tolist())
-    return SourceTable(name, columns, place)
+    return SourceTable(name, columns, records.place)
 
 
 def _from_columns(given: Given) -> SourceTable[object]:

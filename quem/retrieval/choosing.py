@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.text import shown
-from quem.lists import measure
+from quem.lists import Measure, measure
 from quem.lists.registry import is_own
 from quem.scores.matching import Judgments
 from quem.scores.table import Nouns, ScoreTable
@@ -17,7 +17,6 @@ from quem.studyfile.measures import spellings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quem.lists import Measure
     from quem.retrieval.loading import RetrievalStudy
     from quem.retrieval.truth import Truth
     from quem.studyfile.document import Loc
@@ -54,8 +53,7 @@ def measures_of(study: RetrievalStudy, settings: RetrievalSettings) -> tuple[Mea
         except QuemError as error:
             messages = [mistake.message for mistake in error.mistakes]
         mistakes += [_wrong(study, settings, ("measures", at), one) for one in messages]
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     return tuple(chosen.values())
 
 

@@ -15,20 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.errors import QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.text import nearest, shown
-from quem.retrieval.bases import is_number
-from quem.studyfile.retrieval import Attribute
+from quem.retrieval.bases import Task, is_number
+from quem.studyfile.retrieval import Attribute, Linear
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from quem.errors import Mistake
-    from quem.retrieval.bases import Task
     from quem.retrieval.loading import RetrievalStudy
-    from quem.studyfile.retrieval import Linear
 
 _NEUTRAL = 0.5
 
@@ -133,8 +130,7 @@ def make_linear(study: RetrievalStudy, at: int, spec: Linear) -> LinearRetriever
             mistakes.append(study.mistake((*loc, "name"), wrong))
         elif attribute.type == "numeric" and (wrong := _no_number(attribute.name, task)):
             mistakes.append(study.mistake(loc, wrong))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     compared = tuple(_local(one, task) for one in chosen if one.weight)
     return LinearRetriever(task, compared, spec.missing)
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, QuemError, StudyWarning, collecting, refuse
 from quem.io.custom_functions import BrokenEntry, Entry, find_entry, load_entry
 from quem.io.tables import MOST_NAMED
 from quem.io.text import nearest, shown
-from quem.lists import measure
+from quem.lists import Definition, measure
 from quem.lists.measure import OWN
 from quem.lists.names import own_definition, split_spelling
 from quem.retrieval.bases import CaseBase, Given, Roles, Task, named_only, read_bases
@@ -22,7 +21,7 @@ from quem.retrieval.similarities import read_similarities
 from quem.retrieval.truth import Truth
 from quem.scores.read import read_judgments, read_run
 from quem.studyfile.measures import OwnMeasure, find_own_measures, load_own_measures
-from quem.studyfile.reading import draft_of_kind
+from quem.studyfile.reading import Draft, draft_of_kind
 from quem.studyfile.retrieval import RetrievalSpec
 from quem.wording import format_count
 
@@ -31,11 +30,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
-    from quem.lists import Definition
     from quem.retrieval.lists import CaseLists
     from quem.scores.columns import Columns
     from quem.studyfile.document import Loc
-    from quem.studyfile.reading import Draft
 
 _FEW = 3
 _TRUTH = "the ground truth"
@@ -109,17 +106,6 @@ class RetrievalStudy:
         }
 
 
-@contextmanager
-def _caught(
-    mistakes: list[Mistake], place: Callable[[str], Mistake] | None = None
-) -> Iterator[None]:
-    """Collect errors, at a place if one is given."""
-    try:
-        yield
-    except QuemError as error:
-        mistakes += [place(m.message) for m in error.mistakes] if place else error.mistakes
-
-
 def load_retrieval(
     path: str | os.PathLike[str],
     *,
@@ -142,30 +128,27 @@ def load_retrieval(
     ]
     read, files = _read_files(draft, spec, experts, mistakes)
     for function, place in named.values():
-        with _caught(mistakes, place):
+        with collecting(mistakes, place):
             find_entry(function, folder, code=code)
     chosen, mistake = spec.analysis.measures, draft.document.mistake
     mistakes += find_own_measures(chosen, folder, mistake, code=code)
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     study = RetrievalStudy(draft, spec, match_sources(draft, spec, read, pooling=pooling))
     for at, one in enumerate(spec.retrievers):
         if one.linear is not None:
-            with _caught(mistakes):
+            with collecting(mistakes):
                 make_linear(study, at, one.linear)
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     # The study's own code runs only now.
     entries: dict[str, Entry] = {}
     for name, (function, place) in named.items():
-        with _caught(mistakes, place):
+        with collecting(mistakes, place):
             try:
                 entries[name] = load_entry(function, folder)
             except BrokenEntry as error:
                 raise QuemError(str(error)) from error
             files += entries[name].sources
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     own = load_own_measures(chosen, folder, mistake, own_definition)
     every = tuple(dict.fromkeys([draft.path, *files, *own.files]))
     return replace(study, entries=entries, own_measures=own.by_name, files=every)
@@ -212,7 +195,7 @@ def _unknown_measures(draft: Draft[RetrievalSpec], spec: RetrievalSpec) -> Itera
         split = split_spelling(name)
         if split is None or split[0].casefold().removeprefix(OWN) not in own:
             mistakes: list[Mistake] = []
-            with _caught(mistakes, _placed(draft, ("analysis", "measures", at))):
+            with collecting(mistakes, _placed(draft, ("analysis", "measures", at))):
                 measure(name)
             yield from mistakes
 
@@ -266,18 +249,18 @@ def _read_files(
         for part, what in ((spec.cases, "case base"), (spec.queries, "query base"))
         if part.file
     ]
-    with _caught(mistakes):
+    with collecting(mistakes):
         made, read.warnings = read_bases(bases, roles_of(spec))
         read.cases = made.pop(0) if spec.cases.file else None
         read.queries = made.pop(0) if spec.queries.file else None
         mistakes += _wrong_columns(draft, spec, read.cases)
     for one in spec.retrievers:
-        with _caught(mistakes):
+        with collecting(mistakes):
             if one.similarities:
                 read.stored[one.id] = read_similarities(beside(one.similarities))
             elif one.run:
                 read.stored[one.id] = read_run(beside(one.run))
-    with _caught(mistakes):
+    with collecting(mistakes):
         if truth.study:
             read.truth = experts(path := beside(truth.study), str(path))
         elif truth.similarities:
@@ -345,7 +328,7 @@ def match_sources(
     closed = read.cases is not None or bool(truth and truth.cases)
     mistakes = list(_too_small(draft, spec, task))
     stored: dict[str, CaseLists] = {}
-    with _caught(mistakes):
+    with collecting(mistakes):
         for name, listed in read.stored.items():
             rows = _matched(listed, task, f"the retriever {shown(name)}", read.warnings, closed)
             stored[name] = lists_of_columns(rows, task)
@@ -354,8 +337,7 @@ def match_sources(
             warnings = [] if pooling else read.warnings
             rows = _matched(truth.columns, task, _TRUTH, warnings, closed)
             truth = replace(truth, columns=rows)
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     if spec.queries.file and spec.cases.file:
         read.warnings += _shared_ids(task)
     return RetrievalData(task, stored, truth, tuple(read.warnings))
@@ -409,8 +391,7 @@ def _refuse_unknown(columns: Columns, rows: Iterable[int], cases: CaseBase) -> N
         hint = nearest(name, cases.index) or f"; add it to {cases.name or 'the case base'}"
         message = f"unknown case {shown(name)} of the query {query}{hint}"
         mistakes.append(Mistake(columns.source, columns.line(row), key="case", message=message))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
 
 
 def _named(names: list[str]) -> str:

@@ -7,23 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.lists import measure
-from quem.retrieval.retrievers import StoredRetriever
-from quem.retrieval.running import Asked, Run, ask, ask_all, run_rounds
-from quem.scores.inference import query_means
+from quem.lists import Measure, measure
+from quem.retrieval.retrievers import Answer, Runs, StoredRetriever
+from quem.retrieval.running import Asked, Guard, Run, Time, Times, ask, ask_all, run_rounds
+from quem.scores.inference import Inference, Means, query_means
 from quem.scores.scoring import score_runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quem.lists import Measure
     from quem.parallel import Progress
     from quem.retrieval.bases import Task
     from quem.retrieval.loading import RetrievalStudy
-    from quem.retrieval.retrievers import Answer, Runs
-    from quem.retrieval.running import Guard, Time, Times
     from quem.scores.columns import Columns
-    from quem.scores.inference import Inference, Means
 
 _MEASURES = ("hits_norm", "quality_stromer", "quality_mueller", "nDCG")
 

@@ -8,24 +8,29 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
+from quem.errors import StudyWarning, WarningRules
+from quem.io.text import shown
+from quem.lists.evaluation import computed
 from quem.lists.names import describe_own
 from quem.report.files import Section, TextTable
 from quem.report.rows import Entry, RowTable
-from quem.retrieval.checks import find_warnings
 from quem.retrieval.rows import (
+    JUDGED_DEPTH,
     FailureRow,
     FilterRow,
     RetrieverRow,
     TimeRow,
     TruthRow,
     failure_rows,
+    failures_of,
     filter_rows,
+    judged_share,
     retriever_rows,
     tied_share,
     time_rows,
     truth_row,
 )
-from quem.retrieval.running import fewest_rounds
+from quem.retrieval.running import Time, fewest_rounds
 from quem.scores import present
 from quem.scores.result import Scored, ScoredResult, View, certified
 from quem.scores.scoring import digest_of
@@ -34,7 +39,7 @@ from quem.studyfile.retrieval import RetrievalSettings
 from quem.wording import format_count, format_number, format_percent, join_words, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pandas as pd
 
@@ -42,9 +47,13 @@ if TYPE_CHECKING:
     from quem.report.result import Drawers
     from quem.retrieval.analysis import Evaluation
     from quem.retrieval.mac_fac import MacFac
-    from quem.retrieval.running import Time
 
 _MOST_SHOWN = 6  # measures of a secondary table
+_FEW = 3
+_MOSTLY_JUDGED = 0.9
+_ROUNDING = 1e-9  # of similarities
+_RESULTS: WarningRules[Evaluation, ScoreTable] = WarningRules()
+
 
 # Sections
 
@@ -143,24 +152,36 @@ _PROCAKE = (
     "Bergmann, R., Grumbach, L., Malburg, L. and Zeyen, C. (2019). ProCAKE: A process-oriented "
     "case-based reasoning framework. ICCBR workshops; its documentation, “Retriever Evaluation”."
 )
+
+
 _QUEM = (
     "Hayes, C. C. and Parzen, M. I. (1997). QUEM: An achievement test for knowledge-based "
     "systems. IEEE Transactions on Knowledge and Data Engineering, 9(6), 838–847."
 )
+
+
 _MAC_FAC = (
     "Forbus, K. D., Gentner, D. and Law, K. (1995). MAC/FAC: A model of similarity-based "
     "retrieval. Cognitive Science, 19(2), 141–205."
 )
+
+
 _ORDER = "David, H. A. and Nagaraja, H. N. (2003). Order statistics (3rd ed.). Wiley."
+
+
 _HEOM = (
     "Wilson, D. R. and Martinez, T. R. (1997). Improved heterogeneous distance functions. Journal "
     "of Artificial Intelligence Research, 6, 1–34."
 )
+
+
 _TRUTHS = {
     "similarities": "the similarities of",
     "grades": "the relevance judgments of",
     "ranks": "the average rank, by",
 }
+
+
 _TIES = {
     "expected": "Scores are means over all orders of tied cases.",
     "trec": "Tied cases were ordered as by trec_eval.",
@@ -308,3 +329,93 @@ def table_of(found: Evaluation) -> ScoreTable:
     left_out = (one for one in scored.warnings if one.code == "no-relevant-case")
     warnings = (*found.warnings, *left_out, *find_warnings(found, table))
     return replace(table, sections=tuple(_sections(found, table)), warnings=warnings)
+
+
+def find_warnings(of: Evaluation, table: ScoreTable) -> Iterator[StudyWarning]:
+    """The warnings about lists and scores."""
+    return _RESULTS.find(of, table)
+
+
+def _named(queries: Iterable[str]) -> str:
+    return join_words(map(shown, queries), _FEW)
+
+
+def _of_all(n: int, total: int) -> str:
+    if n == total:
+        return "any query" if total > 1 else "the only query"
+    return f"{n:,} of {format_count(total, 'query')}"
+
+
+@_RESULTS.add("similarity-range")
+def _similarity_range(of: Evaluation, _: ScoreTable) -> Iterator[str]:
+    values = of.truth.columns.value
+    if of.truth.kind != "similarities" or not len(values):
+        return
+    if values.min() < -_ROUNDING or values.max() > 1 + _ROUNDING:
+        yield (
+            f"similarities of the ground truth range from {values.min():g} to {values.max():g}; "
+            "quality_mueller, MAE, and MSE assume similarities from 0 to 1"
+        )
+
+
+@_RESULTS.add("retriever-failed")
+def _retriever_failed(of: Evaluation, _: ScoreTable) -> Iterator[str]:
+    """The queries without a list, by reason."""
+    runs = {f"the retriever {shown(name)}": run for name, run in of.runs.items()}
+    for pair in of.mac_fac.pairs if of.mac_fac else ():
+        runs[f"MAC/FAC with a filter of {pair.filter:,} and k = {pair.k:,}"] = pair.run
+    for what, run in runs.items():
+        # Missing queries of a file were reported when it was read.
+        failed = failures_of(run) if run.lists.failed else {}
+        by_reason: dict[str, list[str]] = {}
+        for query, why in failed.items():
+            by_reason.setdefault(why, []).append(run.lists.queries[query])
+        reasons = [f"for {_named(names)} it {why}" for why, names in by_reason.items()]
+        if failed:
+            yield (
+                f"{what} gave no list for {_of_all(len(failed), len(run.lists.queries))}, which "
+                f"counts as empty: {join_words(reasons, _FEW)}"
+            )
+
+
+@_RESULTS.add("unstable-retriever")
+def _unstable_retriever(of: Evaluation, _: ScoreTable) -> Iterator[str]:
+    for name, run in of.runs.items():
+        if run.unstable:
+            queries = [run.lists.queries[query] for query in run.unstable]
+            yield (
+                f"the retriever {shown(name)} returned different lists when called again, for "
+                f"{_of_all(len(queries), len(run.lists.queries))} ({_named(queries)}); the first "
+                "is used"
+            )
+
+
+@_RESULTS.add("undefined-scores")
+def _undefined_scores(of: Evaluation, table: ScoreTable) -> Iterator[str]:
+    """Measures without a score despite a list and a ground truth."""
+    sizes = np.array([matched.rows.sizes for matched in of.scored.matched])
+    undefined = np.isnan(table.values) & (sizes > 0)[:, :, np.newaxis]
+    said = []
+    for at in np.flatnonzero(undefined.any(axis=(0, 1))).tolist():
+        system, query = np.argwhere(undefined[:, :, at])[0].tolist()
+        reasons = computed(of.scored.measures[at], of.scored.lists(system))[1]
+        why = next((f" ({reason})" for where, reason in reasons if where[query]), "")
+        n = int(undefined[:, :, at].any(axis=0).sum())
+        said.append(f"{table.columns[at]} for {_of_all(n, len(table.queries))}{why}")
+    if said:
+        yield f"undefined for some retriever: {join_words(said, _FEW)}; means exclude these"
+
+
+@_RESULTS.add("unjudged-cases", remedy="judge the others")
+def _unjudged_cases(of: Evaluation, table: ScoreTable) -> Iterator[str]:
+    few = [
+        f"{format_percent(round(share, 3))} of {shown(name)}"
+        for at, name in enumerate(table.systems)
+        if (share := judged_share(of, at)) is not None and share < _MOSTLY_JUDGED
+    ]
+    if few:
+        depth = of.measures[0].depth or JUDGED_DEPTH
+        yield (
+            f"of the cases among the {depth} best only {join_words(few, _FEW)} are judged; the "
+            "others count as not relevant"
+        )

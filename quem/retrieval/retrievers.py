@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
-from quem.errors import QuemError, StudyWarning
-from quem.io.custom_functions import BrokenEntry, raised
+from quem.errors import Mistake, QuemError, StudyWarning, collecting, refuse
+from quem.io.custom_functions import BrokenEntry, Entry, raised
 from quem.io.text import shown
 from quem.retrieval.linear import LinearRetriever, make_linear
 from quem.wording import join_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from numpy.typing import NDArray
 
-    from quem.errors import Mistake
-    from quem.io.custom_functions import Entry
     from quem.retrieval.bases import Case, Task
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
@@ -127,18 +123,15 @@ def make_retrievers(study: RetrievalStudy) -> tuple[dict[str, Runs], list[StudyW
     mistakes: list[Mistake] = []
     phases = study.spec.mac_fac
     for at, spec in enumerate(study.spec.retrievers):
-        try:
+        with collecting(mistakes):
             retrievers[spec.id] = _made(study, at, spec)
-        except QuemError as error:
-            mistakes += error.mistakes
     if phases and phases.fac in retrievers and not retrievers[phases.fac].takes_cases:
         message = (
             f"{shown(phases.fac)} cannot search what the first phase kept; let it take the cases "
             "to search: retrieve(query, k, cases)"
         )
         mistakes.append(study.mistake(("mac_fac", "fac"), message))
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     return retrievers, list(_outcomes(study, retrievers))
 
 

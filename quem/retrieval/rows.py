@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from quem.report.rows import Interval, Row, col
-from quem.retrieval.running import NOT_ASKED, Time
+from quem.retrieval.running import NOT_ASKED, Run, Time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from quem.retrieval.analysis import Evaluation
     from quem.retrieval.mac_fac import MacFac
-    from quem.retrieval.running import Run
     from quem.scores.result import Scored
 
 JUDGED_DEPTH = 10  # if the headline has no cutoff

@@ -17,7 +17,7 @@ import numpy as np
 
 from quem.io.custom_functions import raised
 from quem.retrieval.lists import CaseLists, lists_of
-from quem.retrieval.retrievers import PythonRetriever, StoredRetriever, checked
+from quem.retrieval.retrievers import Answer, PythonRetriever, Runs, StoredRetriever, checked
 from quem.wording import join_words
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from quem.parallel import Progress
     from quem.retrieval.bases import Task
     from quem.retrieval.loading import RetrievalStudy
-    from quem.retrieval.retrievers import Answer, Runs
 
 # Queries that are timed per retriever, and for the ground truth, which may be slow.
 _MOST, _TRUTH_TIMED = 100, 20

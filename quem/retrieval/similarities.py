@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
 import json
 import sys
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
@@ -14,21 +12,20 @@ import numpy as np
 from pydantic import BaseModel
 
 from quem.errors import Mistake, QuemError
-from quem.io.delimited import read_delimited
+from quem.io.delimited import Delimited, read_delimited
 from quem.io.parquet import is_parquet, read_parquet
 from quem.io.records import is_json
+from quem.io.rows import csv_text
 from quem.retrieval.lists import rows_of
 from quem.retrieval.truth import Truth
-from quem.scores.columns import columns_of
+from quem.scores.columns import Columns, columns_of
 from quem.scores.read import CASE, read_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from quem.io.delimited import Delimited
     from quem.retrieval.bases import CaseBase, Task
-    from quem.scores.columns import Columns
 
 FILE = "similarities.csv"
 _RECORD = "similarities.json"  # inputs of the file
@@ -167,11 +164,8 @@ def known_similarities(folder: Path, digest: str, source: str) -> Truth | None:
 
 def save_similarities(folder: Path, digest: str, truth: Truth) -> None:
     """Write the similarities with their inputs."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("query", "case", "similarity"))
-    writer.writerows((query, case, repr(value)) for query, case, value in rows_of(truth.columns))
-    content = text.getvalue().encode()
+    rows = ((query, case, repr(value)) for query, case, value in rows_of(truth.columns))
+    content = csv_text([("query", "case", "similarity"), *rows]).encode()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / FILE).write_bytes(content)
     record = {"inputs": digest, "sha256": hashlib.sha256(content).hexdigest()}

@@ -9,9 +9,9 @@ import numpy as np
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import shown
-from quem.retrieval.retrievers import StoredRetriever
-from quem.retrieval.running import Times, ask_all, run_rounds
-from quem.scores.columns import columns_of
+from quem.retrieval.retrievers import Answer, Runs, StoredRetriever
+from quem.retrieval.running import Guard, Times, ask_all, run_rounds
+from quem.scores.columns import Columns, columns_of
 from quem.wording import format_count
 
 if TYPE_CHECKING:
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from quem.parallel import Progress
     from quem.retrieval.lists import CaseLists
     from quem.retrieval.loading import RetrievalStudy
-    from quem.retrieval.retrievers import Answer, Runs
-    from quem.retrieval.running import Guard
-    from quem.scores.columns import Columns
 
 TruthKind = Literal["similarities", "grades", "ranks"]
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from quem.scores.inference import MOST_EXACT, judge_sample
-from quem.scores.unjudged import MOST_JUDGED, find_unjudged
+from quem.scores.inference import MOST_EXACT, Difference, judge_sample
+from quem.scores.unjudged import MOST_JUDGED, Case, Unjudged, find_unjudged
 from quem.wording import format_count, format_percent, join_words, measured
 
 if TYPE_CHECKING:
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Lists
     from quem.lists.measure import Measure
-    from quem.scores.inference import Difference
     from quem.scores.scoring import HumanReference, Scored
     from quem.scores.table import Claim, ScoreTable
-    from quem.scores.unjudged import Case, Unjudged
 
     Floats = NDArray[np.float64]
 

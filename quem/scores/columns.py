@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.packed import PADDING, load
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
-
-    from quem.errors import StudyWarning
 
     Keys = NDArray[np.uint64]
     Floats = NDArray[np.float64]

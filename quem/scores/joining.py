@@ -1,26 +1,28 @@
-"""Joining the scores of several studies; incompatible ones are refused."""
+"""Joining the scores of several studies, or of a leaderboard; incompatible ones are refused."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from quem.errors import Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, refuse
 from quem.io.text import nearest, shown
+from quem.scores.table import Origin, ScoreTable
 from quem.wording import format_count, join_words, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from quem.scores.table import ScoreTable
 
 _MOST_NAMED = 4
 # Keys of a study outside of ``analysis`` whose values are hashed.
 _DIGESTS = ("users", "questions", "queries")
+_FILES = ("analysis.json", "scores.csv")
 
 
 def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
@@ -48,8 +50,7 @@ def joined(tables: Sequence[ScoreTable]) -> ScoreTable:
                 names.append(name)
             elif not np.array_equal(values[key], scores, equal_nan=True):
                 mistakes.append(_twice(table, *key))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return replace(
         first,
         origin=replace(first.origin, truth=first.truth),
@@ -164,8 +165,7 @@ def chosen(table: ScoreTable, systems: Sequence[str], measures: Sequence[str]) -
             layers.append(table.column(name))
         except QuemError as error:
             mistakes += [replace(one, key="measures") for one in error.mistakes]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     rows = [
         at
         for at, (system, label) in enumerate(zip(table.systems, table.labels, strict=True))
@@ -178,3 +178,58 @@ def no_system(noun: str, name: str, known: Sequence[str]) -> str:
     """The error on an unknown system, with the known ones."""
     hint = nearest(name, known) or f"; there are {join_words(known, 8)}"
     return f"there is no {noun} {shown(name)}{hint}"
+
+
+def added(table: ScoreTable, folder: Path) -> ScoreTable:
+    """The systems of a leaderboard and a table; on a new one, only the table's."""
+    if not folder.exists() or not any(folder.iterdir()):
+        return table
+    return replace(
+        joined([_read(folder, table), table]),
+        evidence=None,
+        inference=table.inference,
+        warnings=table.warnings,
+    )
+
+
+def _read(folder: Path, like: ScoreTable) -> ScoreTable:
+    """The scores of a leaderboard, with the measures of a table."""
+    import pandas as pd
+
+    if not all((folder / name).is_file() for name in _FILES):
+        raise FileError(
+            folder, "is not a leaderboard; name a new folder, or one of quem score --board"
+        )
+    document, scores = (folder / name for name in _FILES)
+    try:
+        origin = json.loads(document.read_text("utf-8"))["origin"]
+        frame = pd.read_csv(scores, dtype=str, keep_default_na=False)
+        numbers = frame.iloc[:, 2:].replace("", "nan").to_numpy(np.float64)
+    except (ValueError, KeyError, TypeError) as error:
+        raise FileError(document, f"is damaged ({error}); name a new folder") from None
+    systems, queries = (frame.iloc[:, at].drop_duplicates().tolist() for at in (0, 1))
+    measures = list(frame.columns[2:])
+    values = numbers.reshape(len(systems), len(queries), -1)
+    known = {one.name: one for one in like.measures}
+    return ScoreTable(
+        systems=tuple(systems),
+        queries=tuple(queries),
+        measures=tuple(known.get(name, _Other(name)) for name in measures),
+        values=values,
+        nouns=like.nouns,
+        origin=Origin(
+            kind=origin["kind"],
+            source=str(folder),
+            truth=origin["truth"],
+            settings={one["key"]: one["value"] for one in origin["settings"]},
+        ),
+    )
+
+
+class _Other:
+    """A measure that only the leaderboard has."""
+
+    better = "higher"
+
+    def __init__(self, name: str) -> None:
+        self.name = name

@@ -6,18 +6,15 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
-from quem.lists import DEFINITIONS, measure, properties, score
-from quem.lists.registry import is_own
+from quem.lists import DEFINITIONS, Definition, Measure, Parameter, measure, properties, score
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from quem.lists import Definition, Measure, Parameter
 
 _WIDTH = 100
 _LONGEST_LABEL = 24
 _FAMILIES = {
-    "own": "Measures of the study's own",
     "retrieval": "Cases that a retriever found, against their true similarities",
     "relevance": "Any list, against the items that are relevant",
     "options": "Lists of options, with one or more correct ones",
@@ -41,20 +38,18 @@ _TIES = (
 )
 
 
-def list_measures(name: str | None = "", own: Mapping[str, Definition] | None = None) -> str:
-    """List all measures, custom ones first, or explain one with an example."""
-    if not name:
-        return "\n".join(_listing([*(own or {}).values(), *DEFINITIONS.values()]))
-    return "\n".join(_explanation(measure(name, own)))
+def list_measures(name: str | None = "") -> str:
+    """List all measures, or explain one with an example."""
+    return "\n".join(_explanation(measure(name)) if name else _listing())
 
 
-def _listing(definitions: list[Definition]) -> Iterator[str]:
+def _listing() -> Iterator[str]:
     for family, heading in _FAMILIES.items():
-        lines = [(one.name, one.summary) for one in definitions if one.family == family]
-        if lines:
-            yield heading
-            yield from _labelled(lines)
-            yield ""
+        yield heading
+        yield from _labelled(
+            (one.name, one.summary) for one in DEFINITIONS.values() if one.family == family
+        )
+        yield ""
     yield "quem score --measures NAME explains one of them."
 
 
@@ -81,7 +76,7 @@ def _facts(definition: Definition) -> Iterator[tuple[str, str]]:
     yield "also read", ", ".join(definition.aliases)
     for parameter in definition.parameters:
         yield parameter.name, _parameter(parameter)
-    ties = definition.ties or ("" if is_own(definition) else _TIES)
+    ties = definition.ties or _TIES
     if definition.truth == "order":
         ties += " The same holds for the ground truth, whose order it needs."
     yield "ties", ties
@@ -90,8 +85,6 @@ def _facts(definition: Definition) -> Iterator[tuple[str, str]]:
 
 
 def _range(low: float, high: float) -> str:
-    if not math.isfinite(low):
-        return f"up to {high:g}" if math.isfinite(high) else "any number"
     return f"{low:g} to {high:g}" if math.isfinite(high) else f"from {low:g}"
 
 
@@ -104,8 +97,7 @@ def _parameter(parameter: Parameter) -> str:
 
 def _example(chosen: Measure) -> Iterator[tuple[str, str]]:
     family = chosen.definition.family
-    # Custom measures are shown on the example of retrieval lists.
-    listed, truth = _EXAMPLES.get(family, _EXAMPLES["relevance"])
+    listed, truth = _EXAMPLES[family]
     in_order = family not in {"retrieval", "dialogue"}
     yield "list", ", ".join(listed) if in_order else _items(listed)
     yield "ground truth", _items(truth)

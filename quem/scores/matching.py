@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from quem.errors import Mistake, QuemError
-from quem.lists.lists import Lists, Names, best_first, in_32_bits
+from quem.lists.lists import Lists, Names, Ties, best_first, in_32_bits
 from quem.lists.ragged import Ragged
 from quem.scores.columns import Columns, Tokens, paired
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.lists.lists import Ties
     from quem.scores.columns import Floats, Integers, Keys
     from quem.scores.read import Find
 

@@ -6,7 +6,7 @@ TREC files are split by NumPy, block by block, without a Python object per word.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -19,8 +19,6 @@ from quem.io.packed import HEAD, PADDING, blocks, empty, head, load
 from quem.scores.columns import Columns, Tokens, columns_of, no_number, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from quem.scores.columns import Floats, Integers, Keys

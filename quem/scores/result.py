@@ -1,4 +1,4 @@
-"""The result of any scored study: additions of its kind to the table, and their display."""
+"""The result of a scored study, and of scores alone: additions to the table, and their display."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+from pydantic import BaseModel
+
+from quem.errors import StudyWarning, WarningRules
 from quem.report.files import Section, TextTable
-from quem.report.result import BaseResult, Presentation
+from quem.report.result import BaseResult, Content, Drawers, Presentation
 from quem.report.rows import Entry, Row, RowDocument, RowTable
 from quem.scores import present
 from quem.scores.rows import (
@@ -21,20 +25,19 @@ from quem.scores.rows import (
     origin_row,
     pair_rows,
 )
-from quem.scores.warnings import find_warnings
-from quem.wording import format_percent
+from quem.wording import format_bare_p, format_count, format_percent, join_words, measured
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pandas as pd
-    from pydantic import BaseModel
 
-    from quem.errors import StudyWarning
-    from quem.report.result import Content, Drawers
     from quem.scores.certificate import Certificate
     from quem.scores.table import ScoreTable
+
+_FEW = 25
+_RULES: WarningRules[ScoreTable] = WarningRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +158,6 @@ _PAPER: dict[str, Callable[[ScoreTable], str]] = {
 
 def scores_csv(table: ScoreTable) -> bytes:
     """The score of each system on each query, one column per measure."""
-    import numpy as np
     import pandas as pd
 
     from quem.report.tables import csv_bytes
@@ -171,6 +173,8 @@ def scores_csv(table: ScoreTable) -> bytes:
 _MEANS = RowTable(
     "means", "one row per system and measure", Mean, lambda of: mean_rows(of.table), always=True
 )
+
+
 _DIFFERENCES = RowTable(
     "differences",
     "one row per measure and pair of systems",
@@ -188,9 +192,12 @@ _JUDGE_NEXT = RowTable(
     ),
 )
 
+
 _CLAIMS = Entry(
     "claims", "the certificates", ClaimRow, lambda of: [*claim_rows(of.certificates)], always=True
 )
+
+
 _ORIGIN = Entry(
     "origin",
     "origin of the scores",
@@ -238,6 +245,8 @@ _CAPTIONS = {
     "scores": "The mean of each measure, with its bootstrap interval; gray means are over fewer "
     "than half of the queries."
 }
+
+
 _REFERENCES = (
     "Efron, B. and Tibshirani, R. J. (1993). An introduction to the bootstrap. Chapman & Hall.",
     "Westfall, P. H. and Young, S. S. (1993). Resampling-based multiple testing. Wiley.",
@@ -274,8 +283,6 @@ def report_context(view: View, findings: Scored) -> dict[str, Any]:
 
 def _differences(table: ScoreTable) -> Iterator[Section]:
     """The differences of systems by the headline."""
-    from quem.wording import format_bare_p, measured
-
     pairs = [pair for pair in table.pairs if pair.measure == 0]
     if not pairs:
         return
@@ -327,3 +334,89 @@ def _inference(table: ScoreTable) -> Iterator[str]:
             "values are adjusted for the number of pairs by step-down, and intervals of "
             "differences agree with them."
         )
+
+
+def find_warnings(table: ScoreTable) -> tuple[StudyWarning, ...]:
+    """The warnings about the input and the scores."""
+    return (*table.warnings, *_RULES.find(table))
+
+
+@_RULES.add("few-queries", remedy=f"use {_FEW} or more")
+def _few_queries(table: ScoreTable) -> Iterator[str]:
+    n = len(table.queries)
+    # Without samples there is no inference.
+    if n < _FEW and table.inference.samples:
+        yield (
+            f"there {'is' if n == 1 else 'are'} only {format_count(n, table.nouns.query)}, so that "
+            "only large differences are found, and bootstrap intervals are too narrow"
+        )
+
+
+@_RULES.add("few-defined")
+def _few_defined(table: ScoreTable) -> Iterator[str]:
+    few = ~table.ranked & (table.means.n > 0)
+    for at in np.flatnonzero(few.any(axis=1)).tolist():
+        measures = [table.columns[layer] for layer in np.flatnonzero(few[at]).tolist()]
+        yield (
+            f"{table.labels[at]} is neither ranked nor tested by {join_words(measures)}: scores "
+            f"are undefined on more than half of the {table.nouns.queries}"
+        )
+
+
+@_RULES.add("unlike-queries")
+def _unlike_queries(table: ScoreTable) -> Iterator[str]:
+    unlike = [table.columns[layer] for layer in np.flatnonzero(~table.comparable).tolist()]
+    if unlike:
+        yield (
+            f"by {join_words(unlike)}, {table.nouns.system}s have scores on different "
+            f"{table.nouns.queries}: none is called best or worse; differences are over the "
+            f"{table.nouns.queries} that both have"
+        )
+
+
+class ScoreSettings(BaseModel):
+    """The settings as used."""
+
+    measures: tuple[str, ...]
+    level: float
+    samples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class _Spec:
+    id: str
+    title: str
+    description: str = ""
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A substitute for a study, or for several studies."""
+
+    spec: _Spec
+    files: tuple[Path, ...]
+
+
+VIEW = View(kind="scores", kicker="Scores of systems", settings=ScoreSettings)
+
+
+class ScoresResult(ScoredResult):
+    """Scores of runs, or of the systems of several studies."""
+
+    kind = "scores"
+    view: ClassVar[View] = VIEW
+
+    @classmethod
+    def of(
+        cls,
+        table: ScoreTable,
+        certificates: Sequence[Certificate] = (),
+        files: Iterable[Path] = (),
+    ) -> ScoresResult:
+        """The result of a table."""
+        title = table.origin.title or "Scores"
+        spec = _Spec(title.casefold().replace(" ", "-"), title)
+        settings = ScoreSettings(measures=table.columns, **table.inference._asdict())
+        source = _Source(spec, tuple(dict.fromkeys(files)))
+        return cls(Scored(table, source, settings, certificates=tuple(certificates)))

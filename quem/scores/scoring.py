@@ -11,8 +11,8 @@ import numpy as np
 
 from quem.errors import QuemError, StudyWarning
 from quem.lists.evaluation import computed
-from quem.lists.lists import check_ties
-from quem.scores.matching import Judgments, match
+from quem.lists.lists import Lists, Ties, check_ties
+from quem.scores.matching import Judgments, Matched, Truth, match
 from quem.scores.read import read_judgments, read_run
 from quem.wording import format_count
 
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from quem.lists.lists import Lists, Ties
     from quem.lists.measure import Measure
     from quem.scores.columns import Floats, Keys
-    from quem.scores.matching import Matched, Truth
 
 Empty = Literal["leave-out", "zero"]
 

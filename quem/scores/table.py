@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from quem.errors import QuemError
+from quem.errors import QuemError, StudyWarning
 from quem.io.text import nearest
-from quem.scores.inference import LEAST_SHARE, Inference, compare, query_means
+from quem.scores.inference import LEAST_SHARE, Difference, Inference, Means, compare, query_means
 from quem.wording import plural
 
 if TYPE_CHECKING:
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from quem.errors import StudyWarning
     from quem.report.files import Section
     from quem.report.rows import Row
     from quem.scores.certificate import Certificate, Line
-    from quem.scores.inference import Difference, Means
     from quem.scores.scoring import Scored
 
     Floats = NDArray[np.float64]

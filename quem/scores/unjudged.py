@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from quem.lists.ragged import Ragged
-from quem.scores.bounds import Problem, Side, greatest, scale_of, weights_of
+from quem.scores.bounds import Problem, Scale, Side, greatest, scale_of, weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from quem.lists.lists import Lists
     from quem.lists.measure import Measure
-    from quem.scores.bounds import Scale
     from quem.scores.scoring import Scored
 
     Floats = NDArray[np.float64]

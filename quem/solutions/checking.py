@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from quem.errors import QuemError, StudyWarning
+from quem.errors import Mistake, QuemError, StudyWarning
 from quem.io.text import read_text, shown
 from quem.solutions.decisions import unused_decisions
 from quem.solutions.finding import find_solutions, printable
@@ -16,7 +16,6 @@ from quem.studyfile.blocks import LONGEST_LIST
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from quem.errors import Mistake
     from quem.solutions.model import Kind, Solution, SolutionFile, Solutions
     from quem.studyfile.reading import StudyFile
     from quem.studyfile.relevance import JudgedSpec

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 from quem.solutions.files import DRAWING
-from quem.solutions.model import Redaction
+from quem.solutions.model import Redaction, Solution, SolutionFile, Solutions
 from quem.solutions.patterns import normal, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from quem.solutions.model import Solution, SolutionFile, Solutions
     from quem.studyfile.models import Reviewed
     from quem.studyfile.relevance import JudgedSpec
 

@@ -8,20 +8,17 @@ from __future__ import annotations
 import io
 import re
 import warnings
-from pathlib import PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import read_text
-from quem.solutions.model import SolutionFile
+from quem.solutions.model import Kind, SolutionFile
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping
-    from pathlib import Path, PurePath
 
     from PIL import Image
-
-    from quem.solutions.model import Kind
 
 
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP")
@@ -282,7 +279,6 @@ def _look_through(image: Image.Image) -> None:
 def pdf_problem(path: Path) -> str:
     """Why a PDF cannot be shown; empty where it can."""
     from quem.blinding.pdf import read_pdf
-    from quem.errors import FileError
 
     try:
         read_pdf(path)
@@ -365,8 +361,6 @@ def _info_entries(info: Mapping[Any, Any]) -> Iterator[tuple[str, str]]:
 
 def _xmp(value: object) -> str:
     """The readable text of an XMP packet, without markup."""
-    import re
-
     text = re.sub(r"<\?.*?\?>|</?[^>]*>", " ", _text(value), flags=re.DOTALL)
     return " ".join(text.split()) or "present"
 

@@ -12,7 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from quem.errors import Mistake, QuemError, StudyWarning
+from quem.errors import Mistake, StudyWarning, collecting
 from quem.io.text import nearest, shown
 from quem.solutions.decisions import with_redactions
 from quem.solutions.files import inspect, is_ignored, kind_of, natural
@@ -23,7 +23,6 @@ from quem.solutions.sheets import find_sheets
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from quem.solutions.model import SolutionFile
     from quem.studyfile.document import Loc
     from quem.studyfile.models import Judging
     from quem.studyfile.reading import StudyFile
@@ -96,15 +95,13 @@ class Folder:
     def _inspected(self, places: list[tuple[Path, str, str]]) -> list[SolutionFile]:
         files = []
         for path, name, inner in places:
-            try:
+            with collecting(self.mistakes):
                 file = inspect(path, name, inner)
                 if self.judging:
                     same_look = self.judging.same_look and file.kind in LEVELED
                     headers = self.judging.keep_headers
                     file = replace(file, keep_headers=headers, same_look=same_look)
                 files.append(file)
-            except QuemError as error:
-                self.mistakes += error.mistakes
         return files
 
     def _stays(self, path: Path) -> bool:

@@ -18,7 +18,7 @@ from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 from quem.solutions.decisions import accepted_words
 from quem.solutions.files import DRAWING, metadata_of
-from quem.solutions.model import signature
+from quem.solutions.model import SolutionFile, Solutions, signature
 from quem.solutions.names import (
     WORDS,
     fold,
@@ -37,7 +37,6 @@ from quem.solutions.telltales import CLOSINGS, telltales
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from quem.solutions.model import SolutionFile, Solutions
     from quem.studyfile.relevance import JudgedSpec
 
 Level = Literal["decide", "maybe"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import OrderedDict
 from dataclasses import dataclass, field, replace
-from threading import Lock
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from quem.blinding.same_look import level_signs
@@ -70,7 +69,7 @@ class SolutionFile:
 
         It differs with redactions or the uniform look, as that of a solution does.
         """
-        return _received_digest(_digests.of(self.path), self.redactions, same_look=self.same_look)
+        return _received_digest(file_digest(self.path), self.redactions, same_look=self.same_look)
 
     @property
     def patterns(self) -> tuple[re.Pattern[str], ...]:
@@ -108,9 +107,9 @@ class Solution:
         a line, of the line ``same look`` if a file has it, and of a line for each of the words,
         sorted: ``redacted `` and the words in small letters.
         """
-        digest = _digests.of(self.files[0].path)
+        digest = file_digest(self.files[0].path)
         if len(self.files) > 1:
-            listing = "".join(f"{_digests.of(file.path)}  {file.inner}\n" for file in self.files)
+            listing = "".join(f"{file_digest(file.path)}  {file.inner}\n" for file in self.files)
             digest = hashlib.sha256(listing.encode()).hexdigest()
         same_look = any(file.same_look for file in self.files)
         return _received_digest(digest, self.redactions, same_look=same_look)
@@ -195,31 +194,12 @@ class Solutions:
                 yield from sheet.translations.values()
 
 
-class _Digests:
-    """Digests of files, cached until a file changes."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[Path, tuple[Signature, bytes]] = OrderedDict()
-        self._lock = Lock()
-
-    def of(self, path: Path) -> str:
-        now = signature(path)
-        with self._lock:
-            known = self._known.get(path)
-        if known and known[0] == now:
-            return known[1].hex()
-        with path.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").digest()
-        with self._lock:
-            self._known[path] = now, digest
-            if len(self._known) > _MOST_DIGESTS:
-                self._known.popitem(last=False)
-        return digest.hex()
-
-
-_digests = _Digests()
-
-
 def file_digest(path: Path) -> str:
     """The SHA-256 of a file in hexadecimal, cached until the file changes."""
-    return _digests.of(path)
+    return _digest(path, signature(path))
+
+
+@lru_cache(maxsize=_MOST_DIGESTS)
+def _digest(path: Path, _signature: Signature) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

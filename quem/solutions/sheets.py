@@ -8,18 +8,16 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypedDict, get_args
 from urllib.parse import unquote
 
-from quem.errors import QuemError
-from quem.io.text import nearest, read_text, shown
+from quem.errors import Mistake, QuemError, collecting
+from quem.io.text import read_text, shown
 from quem.solutions.files import inspect, kind_of
-from quem.solutions.model import Sheet, SolutionFile
+from quem.solutions.model import Kind, Sheet, SolutionFile
 from quem.studyfile.letter import find_letter
 from quem.studyfile.models import LanguageCode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from quem.errors import Mistake
-    from quem.solutions.model import Kind
     from quem.studyfile.document import Loc
     from quem.studyfile.reading import StudyFile
 
@@ -128,11 +126,8 @@ def _sheet(
         return None
     path, name = file.beside(value)
     try:
-        if not path.exists():
-            folder = path.parent
-            names = [other.name for other in folder.iterdir()] if folder.is_dir() else []
-            hint = nearest(path.name, names) or "; check its name"
-            mistakes.append(file.document.mistake(loc, f"there is no file {shown(value)}{hint}"))
+        if not path.exists() and (missing := file.not_there(loc, value)):
+            mistakes.append(missing)
             return None
         text = inspect(path, name, path.name, what=what, only=_READABLE)
     except QuemError as error:
@@ -159,7 +154,5 @@ def _images(text: SolutionFile, mistakes: list[Mistake]) -> Iterator[SolutionFil
             continue
         if not path.resolve().is_relative_to(folder.resolve()):
             continue
-        try:
+        with collecting(mistakes):
             yield inspect(path, str(Path(text.name).parent / name), name)
-        except QuemError as error:
-            mistakes += error.mistakes

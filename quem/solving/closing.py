@@ -20,10 +20,9 @@ from quem.store.people import (
     people_of,
     reply_after,
 )
-from quem.store.solving import settle
 from quem.store.studies import set_solving
 from quem.store.uploads import UploadFolder, uploads_of
-from quem.store.work import last_answer, tasks_of
+from quem.store.work import last_answer, settle, tasks_of
 from quem.studyfile.document import parse_document
 from quem.studyfile.models import Solving
 from quem.studyfile.subjects import SolvedProblem, SubjectRecord, subjects_text

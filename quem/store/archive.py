@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args
 from pydantic import AwareDatetime, Base64Bytes, ConfigDict, Field, create_model
 from pydantic import ValidationError as Invalid
 from pydantic_core import from_json
-from sqlalchemy import UniqueConstraint, insert, select
+from sqlalchemy import ColumnElement, UniqueConstraint, insert, select
 from sqlalchemy import inspect as mapper_of
 from sqlalchemy.exc import IntegrityError
 
 from quem import __version__
-from quem.errors import FileError, Mistake, QuemError
+from quem.errors import FileError, Mistake, QuemError, refuse
 from quem.io.text import shown
 from quem.store.database import OLDER
 from quem.store.models import (
@@ -44,7 +44,6 @@ from quem.studyfile.schema import complaints
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from sqlalchemy import ColumnElement
     from sqlalchemy.orm import Session
 
     from quem.store.uploads import UploadFolder
@@ -146,8 +145,7 @@ def read_archive(text: str, name: str, study_id: str) -> dict[str, list[Row]]:
             break
     if not mistakes:
         mistakes = [Mistake(name, number, message=one) for one in reader.lacks(expected)]
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return reader.rows
 
 
@@ -168,7 +166,8 @@ def _header(line: str, name: str, study_id: str) -> dict[str, Any]:
     elif not isinstance(counts, dict):
         message = "the header is damaged; take another copy of the archive"
     elif study != study_id:
-        message = f"is an archive of the study {shown(study)}, and this is {shown(study_id)}"
+        message = f"is an archive of the study {shown(study)}, and this is {shown(study_id)}; "
+        message += f"if they are the same, write `id: {study}` into the study file"
     if message:
         raise QuemError(Mistake(name, 1, message=message))
     return dict(counts or {})

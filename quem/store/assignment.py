@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import select
 
-from quem.store.layouts import arrange, known_item, layout_id
+from quem.store.layouts import Content, arrange, known_item, layout_id
 from quem.store.models import Layout, PersonRow, StudyRow, TaskRow, now
-from quem.store.planned import Group, record_draw
+from quem.store.planned import Group, JudgingPlan, record_draw
 from quem.store.work import task_of, tasks_of
 from quem.studyfile.blocks import PairCounts, deal_blocks
 
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from sqlalchemy.orm import Session
 
-    from quem.store.layouts import Content
-    from quem.store.planned import JudgingPlan
 
 _shuffler = secrets.SystemRandom()
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Select, func, or_, select
 
 from quem.store.models import EventRow, PersonRow, RevisionRow, TaskRow
 from quem.store.people import DEFAULT
@@ -14,7 +14,6 @@ from quem.store.people import DEFAULT
 if TYPE_CHECKING:
     import datetime as dt
 
-    from sqlalchemy import Select
     from sqlalchemy.orm import Session
 
 

@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 
 from quem.errors import FileError, Mistake, QuemError
 from quem.io.text import shown
-from quem.store.database import UnavailableError, clear_refusals, open_store, version_of
+from quem.store.database import Store, UnavailableError, clear_refusals, open_store, version_of
 from quem.store.events import record
 from quem.store.models import Base, EventRow, RevisionRow, StudyRow, now
 from quem.store.outbox import doubt_unsent
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from quem.store.database import Store
     from quem.store.location import DatabaseLocation
     from quem.store.uploads import UploadFolder
 
@@ -176,7 +175,9 @@ def _checked_part(part: Path, study_id: str, copy: Path) -> Holdings:
     if not holdings.studies:
         raise FileError(copy, f"holds no study; {_NOT_OURS}")
     if study_id not in holdings.studies:
-        raise FileError(copy, f"is a copy of {_listed(holdings)}, and this is {shown(study_id)}")
+        same = "if they are the same, write its id into the study file"
+        message = f"is a copy of {_listed(holdings)}, and this is {shown(study_id)}; {same}"
+        raise FileError(copy, message)
     return holdings
 
 
@@ -235,12 +236,9 @@ def _set_aside(file: Path) -> Path | None:
 def _log(place: DatabaseLocation, study_id: str, copy: Path) -> None:
     """Log the restoration in all studies of a database, and mark letters as uncertain."""
     store = open_store(place)
-    try:
-        with store.write() as c:
-            doubt_unsent(c)
-            record(c, study_id, "shell", "restored", file=copy.name)
-    finally:
-        store.close()
+    with store, store.write() as c:
+        doubt_unsent(c)
+        record(c, study_id, "shell", "restored", file=copy.name)
 
 
 _GOOD, _FAILED = "backup", "backup-failed"

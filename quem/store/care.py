@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from quem.errors import QuemError, StudyWarning
-from quem.io.text import read_text
+from quem.io.text import read_text, word_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -131,7 +131,7 @@ def count_words(solution: Solution) -> int:
 
 @lru_cache(maxsize=20_000)
 def _words(path: Path, name: str, _signature: Signature) -> int:
-    return len(read_text(path, name, what="solution", legacy=True).split())
+    return word_count(read_text(path, name, what="solution", legacy=True))
 
 
 def _time(seconds: float) -> str:

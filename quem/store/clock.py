@@ -10,12 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from quem.store.models import now
+from quem.store.models import Kind, TaskRow, now
 
 if TYPE_CHECKING:
     import datetime as dt
 
-    from quem.store.models import Kind, TaskRow
 
 Running = Literal["work", "pause", "away"]
 BEAT_SECONDS, SILENT_SECONDS = 15, 45

@@ -8,19 +8,19 @@ import threading
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from sqlalchemy import URL, create_engine, event, inspect, select, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, select, text
 from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError
 from sqlalchemy.orm import Session
 
 from quem.errors import FileError, Mistake, QuemError
+from quem.store.location import no_session
 from quem.store.models import Base, StudyRow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sqlalchemy import Connection, Engine
     from sqlalchemy.pool import PoolProxiedConnection
 
     from quem.store.location import DatabaseLocation
@@ -335,6 +335,14 @@ class Store:
                 return False
         return not busy
 
+    def __enter__(self) -> Self:
+        """Keep it open."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
     def close(self) -> None:
         """Empty the write-ahead log, and close all connections."""
         if self._anchor and self.writes:
@@ -395,17 +403,24 @@ def store_of(place: DatabaseLocation, study_id: str) -> Store | None:
     return None
 
 
+def studies_in(place: DatabaseLocation) -> list[str]:
+    """The ids of the studies that a database holds."""
+    engine = engine_of(place)
+    try:
+        with clear_refusals(place), engine.connect() as c:
+            return [*c.scalars(select(StudyRow.id))] if version_of(c, place.name) else []
+    finally:
+        engine.dispose()
+
+
 @contextmanager
 def held_store(place: DatabaseLocation, study: Path, study_id: str) -> Iterator[Store]:
     """Open the store of a study's judging session, and close it in the end."""
     store = store_of(place, study_id)
     if store is None:
-        raise FileError(study, f"has no judging session in {place.name}; `quem serve` starts one")
-    try:
-        with clear_refusals(place):
-            yield store
-    finally:
-        store.close()
+        raise FileError(study, no_session(place))
+    with store, clear_refusals(place):
+        yield store
 
 
 @contextmanager

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass, field, fields, replace
-from io import StringIO
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import and_, bindparam, func, or_, select
 
+from quem.io.rows import csv_text
 from quem.store.digests import receipt_code
 from quem.store.models import Layout, PersonRow, RevisionRow, TaskRow
 from quem.store.state import QUESTIONS, Comparison, State
@@ -41,7 +40,7 @@ def long_table(rankings: Iterable[SubmittedRanking]) -> str:
         for ranking in rankings
         for cell in ranking.cells()
     )
-    return written(_HEADER, rows)
+    return csv_text([_HEADER, *rows])
 
 
 def pairs_table(rankings: Iterable[SubmittedRanking]) -> str:
@@ -52,16 +51,7 @@ def pairs_table(rankings: Iterable[SubmittedRanking]) -> str:
         for ranking in rankings
         for number, answer in enumerate(ranking.state.comparisons, 1)
     )
-    return written(header, rows)
-
-
-def written(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A table as CSV."""
-    text = StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_text([header, *rows])
 
 
 _SUBMITTED = and_(RevisionRow.task_key == TaskRow.key, RevisionRow.number == TaskRow.submitted)

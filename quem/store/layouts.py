@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quem.store.digests import keyed
-from quem.store.models import Item
+from quem.store.models import Item, TaskRow
 from quem.store.state import labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from random import Random
-
-    from quem.store.models import TaskRow
 
 
 class MissingSolutionError(Exception):

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import ColumnElement, and_, func, select
 
-from quem.store.models import PersonRow
+from quem.store.models import PersonRow, Role
 from quem.store.outbox import awaiting
 from quem.store.people import issue_links, people_of, person_named, revoke_link
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sqlalchemy import ColumnElement
     from sqlalchemy.orm import Session
 
-    from quem.store.models import Role
 
 RoleName = Literal["judges", "people", "organizers"]
 # Id, name, link or nothing, and state.

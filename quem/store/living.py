@@ -11,22 +11,19 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from sqlalchemy import func, select
-from sqlalchemy.orm import selectinload
+from sqlalchemy.orm import Session, selectinload
 
 from quem.errors import StudyWarning
 from quem.store.events import note_once
 from quem.store.layouts import Content
 from quem.store.models import Layout, PersonRow, TaskRow
-from quem.store.planned import Group, JudgingPlan, draw_of
+from quem.store.planned import Group, JudgingPlan, ProblemDraw, draw_of
 from quem.store.work import LAST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from sqlalchemy.orm import Session
-
     from quem.solutions import Solution, Solutions
-    from quem.store.planned import ProblemDraw
     from quem.studyfile.relevance import JudgedSpec
 
 Contents = dict[str, Content | None]

@@ -20,13 +20,12 @@ from sqlalchemy import (
     and_,
 )
 from sqlalchemy.engine import Dialect  # noqa: TC002  read by the mapper
-from sqlalchemy.orm import DeclarativeBase, Mapped, foreign, mapped_column, relationship
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, foreign, mapped_column, relationship
 
 from quem.store.state import Seconds
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
-    from sqlalchemy.orm import Session
 
 Role = Literal["judge", "subject", "organizer"]
 LetterKind = Literal["invitation", "reminder"]

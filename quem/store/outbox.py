@@ -10,19 +10,17 @@ import datetime as dt
 import secrets
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from sqlalchemy import delete, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, delete, func, or_, select, update
 
 from quem.errors import QuemError
 from quem.store.events import record
-from quem.store.models import LetterKind, LetterRow, PersonRow, insert_new, now
+from quem.store.models import LetterKind, LetterRow, LetterState, PersonRow, Role, insert_new, now
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from sqlalchemy import ColumnElement, Select
     from sqlalchemy.orm import Session
 
-    from quem.store.models import LetterState, Role
 
 KINDS: tuple[LetterKind, ...] = get_args(LetterKind)
 UNKNOWN = "nobody knows whether it was sent"

@@ -8,8 +8,8 @@ import secrets
 from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol, get_args
 
-from sqlalchemy import and_, bindparam, delete, exists, select, update
-from sqlalchemy.orm import joinedload
+from sqlalchemy import ColumnElement, and_, bindparam, delete, exists, select, update
+from sqlalchemy.orm import Session, joinedload
 
 from quem.errors import QuemError
 from quem.store.database import SCRUB
@@ -31,9 +31,6 @@ from quem.studyfile.fields import id_trouble
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
-
-    from sqlalchemy import ColumnElement
-    from sqlalchemy.orm import Session
 
     from quem.studyfile.relevance import JudgedSpec
 

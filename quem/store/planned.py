@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import select
 
 from quem.store.events import note_once
-from quem.store.models import EventRow
-from quem.studyfile.blocks import block_sizes, deal_blocks
-from quem.studyfile.draw import digest_of_solutions, order_of_draw
+from quem.store.models import EventRow, TaskRow
+from quem.studyfile.blocks import block_sizes, deal_blocks, digest_of_solutions, order_of_draw
 
 if TYPE_CHECKING:
     from random import Random
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from quem.solutions import Solutions
-    from quem.store.models import TaskRow
     from quem.studyfile.blocks import PairCounts
     from quem.studyfile.relevance import JudgedSpec
 
@@ -30,7 +28,7 @@ _WHAT = "problems-drawn"
 class ProblemDraw:
     """The draw of the problems that experts rank."""
 
-    digest: str  # of the solutions and the study's nonce; see `quem.studyfile.draw`
+    digest: str  # of the solutions and the study's nonce; see `quem.studyfile.blocks`
     problems: tuple[str, ...]  # in drawn order
     solvers: tuple[str, ...]  # solvers of the solutions in the digest
     drawn_at: str = ""  # time of the first assignment, in UTC; empty before

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from sqlalchemy import String, and_, case, cast, func, or_, select, tuple_
-from sqlalchemy.orm import aliased
+from sqlalchemy import ColumnElement, String, Subquery, and_, case, cast, func, or_, select, tuple_
+from sqlalchemy.orm import Session, aliased
 
 from quem.store.models import PersonRow, RevisionRow, TaskRow
 from quem.store.state import State
@@ -15,9 +15,6 @@ from quem.store.state import State
 if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Collection, Iterable
-
-    from sqlalchemy import ColumnElement, Subquery
-    from sqlalchemy.orm import Session
 
     from quem.store.planned import JudgingPlan
 

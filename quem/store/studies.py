@@ -5,9 +5,11 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from sqlalchemy import bindparam, delete, func, select, update
+from sqlalchemy import Select, bindparam, delete, func, select, update
 
+from quem.errors import FileError
 from quem.store.events import record
+from quem.store.location import same_as
 from quem.store.models import (
     EventRow,
     Layout,
@@ -21,7 +23,8 @@ from quem.store.models import (
 )
 
 if TYPE_CHECKING:
-    from sqlalchemy import Select
+    from pathlib import Path
+
     from sqlalchemy.orm import Session
 
     from quem.store.models import Life, Role, SolvingState
@@ -34,8 +37,11 @@ _OF_RANKINGS = ("maker-guessed", "makers-skipped", "blinding-frozen")
 _STUDY = select(StudyRow).where(StudyRow.id == bindparam("id"))
 
 
-def register_study(c: Session, study_id: str) -> None:
-    """Add a study to the store if it is missing."""
+def register_study(c: Session, study_id: str, beside: Path | None = None) -> None:
+    """Add a study to the store if it is missing, but not beside its file as another study."""
+    known = [*c.scalars(select(StudyRow.id))]
+    if beside and known and study_id not in known:
+        raise FileError(beside, f"is not the study of the database beside it; {same_as(known)}")
     secret = secrets.token_hex(_SECRET_BYTES)
     values = {"id": study_id, "state": "trial", "secret": secret, "made_at": now()}
     c.execute(insert_new(c, StudyRow).values(**values))

@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING
 from sqlalchemy import func, select
 
 from quem.store.backup import sync_folder
-from quem.store.models import TaskRow, UploadRow
-from quem.store.solving import open_task
-from quem.store.work import SubmittedError, require_running
+from quem.store.models import PersonRow, TaskRow, UploadRow
+from quem.store.work import SubmittedError, open_task, require_running
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sqlalchemy.orm import Session
 
-    from quem.store.models import PersonRow
 
 MOST_OF_SUBJECT = 200_000_000
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, insert, inspect, or_, select, update
-from sqlalchemy.orm import joinedload
+from sqlalchemy.orm import Session, joinedload
 
 from quem.store import clock
 from quem.store.digests import receipt_code
-from quem.store.models import PersonRow, RevisionRow, StudyRow, TaskRow, UploadRow, now
+from quem.store.models import Kind, Life, PersonRow, RevisionRow, StudyRow, TaskRow, UploadRow, now
 from quem.store.people import SIGNED_IN, session_values
 from quem.store.state import AnswerState, State
 
@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping
 
-    from sqlalchemy.orm import Session
-
-    from quem.store.models import Kind, Life
+    from quem.store.clock import Running
 
 _ENDS = ("submit", "skip", "timeout")
 _SUBMITS = ("submit", "timeout")
@@ -92,29 +90,49 @@ class StaleError(Exception):
 LAST = joinedload(TaskRow.last).load_only(
     RevisionRow.number, RevisionRow.layout, RevisionRow.made_at, raiseload=True
 )
+
+
 _LAYOUTS = joinedload(TaskRow.layouts)
+
+
 # Used by each page: prebuilt statements take half the time.
 _FRESH = select(TaskRow).execution_options(populate_existing=True)
+
+
 _OF_PERSON = (
     _FRESH.options(LAST, _LAYOUTS)
     .where(TaskRow.person_key == bindparam("person"))
     .order_by(TaskRow.practice.desc(), TaskRow.position, TaskRow.key)
 )
+
+
 _THIS = TaskRow.public_id == bindparam("gid"), TaskRow.person_key == bindparam("person")
+
+
 _ONE = _FRESH.options(LAST, _LAYOUTS).where(*_THIS)
+
+
 _LOCKED = _FRESH.where(*_THIS).with_for_update()
+
+
 # Columns instead of rows: the mapper would take longer than the database.
 _STUDY, _PERSON = StudyRow.__table__.c, PersonRow.__table__.c
+
+
 _LOCK_STUDY = {
     role: select(column).where(_STUDY.id == bindparam("study")).with_for_update(read=True)
     for role, column in (("judge", _STUDY.state), ("subject", _STUDY.solving))
 }
+
+
 # Visits, which change no key, need not wait.
 _LOCK_PERSON = (
     select(_PERSON.withdrawn_at, _PERSON.erased_at)
     .where(_PERSON.key == bindparam("person"))
     .with_for_update(read=True, key_share=True)
 )
+
+
 # The last revision, and an earlier save of the same change.
 _EARLIER = select(RevisionRow).where(
     RevisionRow.task_key == bindparam("task"),
@@ -123,13 +141,25 @@ _EARLIER = select(RevisionRow).where(
         and_(RevisionRow.client == bindparam("client"), RevisionRow.change == bindparam("change")),
     ),
 )
+
+
 _INSERT = insert(RevisionRow)
+
+
 _UPDATE = update(TaskRow).where(TaskRow.key == bindparam("task"))
+
+
 _UPDATED = frozenset(TaskRow.__table__.c.keys())
+
+
 _ADDED = [column.name for column in RevisionRow.__table__.c if column.name != "key"]
+
+
 _STATE = select(RevisionRow.state).where(
     RevisionRow.task_key == bindparam("task"), RevisionRow.number == bindparam("number")
 )
+
+
 _DESK = (
     select(PersonRow, StudyRow.state, TaskRow)
     .join(PersonRow.study)
@@ -353,3 +383,53 @@ def _add_times(task: TaskRow, seconds: float, views: Mapping[str, float]) -> Non
     task.seconds = total(task.seconds, seconds)
     viewed = {name: total(task.views.get(name, 0.0), spent) for name, spent in views.items()}
     task.views = {**task.views, **{name: seen for name, seen in viewed.items() if views[name] > 0}}
+
+
+def open_task(c: Session, person: PersonRow, public_id: str) -> TaskRow:
+    """Lock a task of a session that is not closed."""
+    if lock_session(c, person) == "closed":
+        raise ClosedError
+    return task_of(c, person.key, public_id, lock=True)
+
+
+def start_task(
+    c: Session, person: PersonRow, public_id: str, client: str, limit: float | None
+) -> TaskRow:
+    """Start the clock of a task and show its statement."""
+    task = open_task(c, person, public_id)
+    if task.opened_at is None:
+        task.opened_at, task.limit_seconds = now(), limit
+        clock.hear(task, "work", client)
+    return task
+
+
+def run_clock(
+    c: Session,
+    person: PersonRow,
+    public_id: str,
+    client: str,
+    running: Running,
+    *,
+    take: bool = False,
+) -> TaskRow:
+    """Continue the clock of a task: at work, in a pause, or away."""
+    task = open_task(c, person, public_id)
+    if task.ended or task.opened_at is None:
+        return task
+    if task.holder not in (client, None) and not take:
+        raise ElsewhereError
+    clock.hear(task, running, client)
+    return settle(c, task)
+
+
+def settle(c: Session, task: TaskRow) -> TaskRow:
+    """End a task whose time is over, with its last draft."""
+    if task.ended or not clock.is_over(task):
+        return task
+    task = task_of(c, task.person_key, task.public_id, lock=True)
+    if not task.ended:
+        clock.tick(task, "timeout")
+        # The server's own revision has no client.
+        change = Change(task.revision, "server", task.head, "", last_answer(c, task), "timeout")
+        append(c, task, change)
+    return task

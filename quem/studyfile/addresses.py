@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.rows import read_rows
 from quem.io.text import nearest
 from quem.studyfile.fields import address_trouble, header_trouble
@@ -51,8 +51,7 @@ def addresses_of(spec: JudgedSpec, study: Path) -> dict[tuple[str, str], Address
             mistakes.append(Mistake(table.name, line, key=row["id"], message=message))
         elif row["email"]:
             listed[key] = Addressee(row["email"], row.get("name", ""))
-    if mistakes:
-        raise QuemError(mistakes)
+    refuse(mistakes)
     return {**listed, **found}
 
 

@@ -1,7 +1,8 @@
-"""Blocks: a partially balanced division of a problem's solutions among judges."""
+"""Draws of a design: problems by verifiable lot, and blocks, a partially balanced division."""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import ceil
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 LONGEST_LIST = 12
 # Exchanges per solver: more hardly improve the balance.
 _TRIED = 30
+_BETWEEN = "\x1f"
 
 
 def block_sizes(n: int, block_size: int) -> list[int]:
@@ -82,3 +84,23 @@ def _exchange(row: list[str], ends: list[tuple[int, int]], met: PairCounts, rng:
         if gain > 0:
             held[p], held[q] = held[q], held[p]
     row[:] = [row[index] for index in held]
+
+
+def lot(*parts: str) -> str:
+    """SHA-256 of parts joined by US (the character 1F), in hexadecimal digits."""
+    return hashlib.sha256(_BETWEEN.join(parts).encode()).hexdigest()
+
+
+def digest_of_solutions(solutions: Iterable[tuple[str, str, str]], nonce: str) -> str:
+    """The SHA-256 that seeds the draw of problems, in hexadecimal digits.
+
+    Of one line ``problem US solver US digest`` per solution (US is the character 1F), sorted, and
+    of the nonce on the last line, in UTF-8.
+    """
+    lines = sorted(_BETWEEN.join(solution) for solution in solutions)
+    return hashlib.sha256("\n".join([*lines, nonce]).encode()).hexdigest()
+
+
+def order_of_draw(problems: Iterable[str], digest: str) -> tuple[str, ...]:
+    """Sort problems by SHA-256 of ``digest US problem``; experts rank the first n of them."""
+    return tuple(sorted(problems, key=lambda problem: lot(digest, problem)))

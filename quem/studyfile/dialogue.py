@@ -22,7 +22,7 @@ from quem.studyfile.fields import (
     Weight,
     allowed,
 )
-from quem.studyfile.scores import ScoredSettings
+from quem.studyfile.measures import ScoredSettings
 
 FIVE = ("DD", "FA", "ND", "NF", "RA")
 SEVEN = ("A5 0.05", "T1 0.05", "T5 0.05", "T5 0.10", "T5 0.15", "T5 0.30", "DL")

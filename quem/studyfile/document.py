@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.text import nearest, shown
 
 if TYPE_CHECKING:
@@ -157,8 +157,7 @@ def parse_document(text: str, name: str) -> Document:
         raise QuemError(Mistake(name, message=_DEEP)) from None
     reader = _Reader(name)
     content = reader.value(root, ()) if root else None
-    if reader.mistakes:
-        raise QuemError(reader.mistakes)
+    refuse(reader.mistakes)
     return Document(name, content, reader.values, reader.keys)
 
 

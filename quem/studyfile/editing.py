@@ -21,13 +21,12 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from quem.errors import FileError, Mistake, QuemError
-from quem.studyfile.document import dotted, parse_document
+from quem.studyfile.document import Loc, dotted, parse_document
 from quem.studyfile.reading import draft_study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from quem.studyfile.document import Loc
 
 _PLAIN = re.compile(r"[A-Za-z](?:[\w./+@-]*[\w+])?", re.ASCII)
 # Texts that YAML 1.1 reads as another type.

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, get_args
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, collecting
 from quem.io.text import nearest, read_text
 from quem.studyfile.fields import header_trouble
 from quem.studyfile.models import LanguageCode
@@ -62,10 +62,8 @@ def find_letter(file: StudyFile) -> list[Mistake]:
         path, name = file.beside(_of_language(named, language))
         if language and not path.exists():
             continue
-        try:
+        with collecting(mistakes):
             read_letter(path, name, has_deadline=has_deadline)
-        except QuemError as error:
-            mistakes += error.mistakes
     return mistakes
 
 

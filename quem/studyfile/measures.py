@@ -1,16 +1,36 @@
-"""Custom measures: Python functions among the measures of a study file."""
+"""The settings of scores, and custom measures: Python functions among those of a study file."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Generic, Literal, NamedTuple, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    get_args,
+)
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainSerializer, Tag
 
-from quem.errors import Mistake, QuemError
+from quem.errors import Mistake, QuemError, refuse
 from quem.io.custom_functions import BrokenEntry, find_entry, load_entry
 from quem.io.text import shown
-from quem.studyfile.fields import FunctionName, Line, Numeral, OneOrMore, StudyPart, allowed
+from quem.studyfile.fields import (
+    Count,
+    FunctionName,
+    Level,
+    Line,
+    Numeral,
+    OneOrMore,
+    Seed,
+    StudyPart,
+    allowed,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,6 +39,8 @@ if TYPE_CHECKING:
     from quem.studyfile.document import Loc
 
 Made = TypeVar("Made")
+Ties = Literal["expected", "given", "trec"]
+_FORMER_TIES = {"input": "given", "id": "trec"}
 
 
 def _spellable(name: str) -> str:
@@ -155,6 +177,50 @@ def load_own_measures(
             mistakes.append(mistake((*loc, "python"), str(error)))
         except QuemError as error:
             mistakes += [mistake((*loc, "python"), wrong.message) for wrong in error.mistakes]
-    if mistakes:
-        raise QuemError(dict.fromkeys(mistakes))
+    refuse(mistakes)
     return OwnMeasures(made, tuple(files))
+
+
+def _ties(word: object) -> object:
+    """Refuse a word of earlier versions with the one that took its place."""
+    if isinstance(word, str) and word in _FORMER_TIES:
+        raise ValueError(
+            f"should be {' or '.join(get_args(Ties))}; {word} is now {_FORMER_TIES[word]}"
+        )
+    return word
+
+
+TiedCases = Annotated[Ties, BeforeValidator(_ties)]
+
+
+class ScoredSettings(StudyPart):
+    """What is computed, and how uncertain it is."""
+
+    gone: ClassVar[dict[str, str]] = {
+        "headline": "the first of `measures` is the headline",
+        **dict.fromkeys(
+            ("bootstrap", "permutations"), "`samples: 0` leaves out intervals and tests"
+        ),
+    }
+
+    measures: MeasureNames = Field(
+        (),
+        title="NAME",
+        description="Measures, as [List measures](../reference/measures.md) spells them, or "
+        "your own; the first is the headline.",
+    )
+    claims: Annotated[tuple[Line, ...], OneOrMore] = Field(
+        (),
+        title="CLAIM",
+        description="Claims to certify, such as `new > old by AP`; by default that the best "
+        "system is better than the next.",
+    )
+    level: Level = Field(
+        0.95, description="Level of the intervals; a p of at most 1 − level is significant."
+    )
+    samples: Count = Field(
+        9999,
+        description="Random patterns of the joint test above 14 queries; 0 for neither intervals "
+        "nor tests.",
+    )
+    seed: Seed = Field(0, description="Random seed.")

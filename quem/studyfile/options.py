@@ -18,8 +18,7 @@ from quem.studyfile.fields import (
     StudySpec,
     allowed,
 )
-from quem.studyfile.measures import MeasureNames  # noqa: TC001  pydantic reads it
-from quem.studyfile.scores import ScoredSettings
+from quem.studyfile.measures import MeasureNames, ScoredSettings
 
 MEASURES = ("OLAR", "LAR", "F1", "AP", "RR", "nDCG")
 Whole = Annotated[int, Field(ge=1, le=1_000_000), Numeral]

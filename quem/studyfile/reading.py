@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, read_text
-from quem.studyfile.candidates import fill_in_candidates
 from quem.studyfile.declared import Declared, declared
-from quem.studyfile.document import Document, parse_document
+from quem.studyfile.document import Document, Loc, parse_document
 from quem.studyfile.fields import StudyPart
 from quem.studyfile.models import ExperienceSpec, RankingsSource
 from quem.studyfile.relevance import JudgedSpec, RelevanceSpec
 from quem.studyfile.schema import validate
-from quem.studyfile.subjects import fill_in_subjects
+from quem.studyfile.subjects import fill_in_candidates, fill_in_subjects
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping
 
-    from quem.studyfile.document import Loc
 
 KINDS = ("experience", "options", "retrieval", "dialogue", "relevance")
 _DEFAULT = "experience"
@@ -66,6 +64,13 @@ class JudgedFile(Draft[Spec_co]):
 
     declared: Declared  # ids, also those of entries with errors elsewhere
     source: RankingsSource | None  # None if that part has errors
+
+    @property
+    def tables(self) -> list[Path]:
+        """The files that it names for its rankings."""
+        source = self.source.file if self.source else ""
+        names = [source] if isinstance(source, str) else [entry.file for entry in source]
+        return [self.beside(name)[0] for name in names if name]
 
 
 StudyFile: TypeAlias = JudgedFile[JudgedSpec]

@@ -21,7 +21,7 @@ from quem.studyfile.fields import (
     Weight,
     allowed,
 )
-from quem.studyfile.scores import ScoredSettings, TiedCases
+from quem.studyfile.measures import ScoredSettings, TiedCases
 
 LEAVE_ONE_OUT = "leave-one-out"
 _LARGEST = 1e300

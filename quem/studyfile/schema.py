@@ -8,14 +8,13 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from quem.errors import Mistake, QuemError
 from quem.io.text import nearest, shown
-from quem.studyfile.document import dotted
+from quem.studyfile.document import Document, Loc, dotted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from pydantic_core import ErrorDetails
 
-    from quem.studyfile.document import Document, Loc
 
 Model = TypeVar("Model", bound=BaseModel)
 

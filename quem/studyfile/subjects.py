@@ -1,27 +1,29 @@
-"""The table of subjects that a solving session writes: solutions and times.
+"""Tables of a study: the subjects of a solving session, and the candidates of relevance.
 
 A study names it instead of a list (``subjects: subjects.csv``), so that the study file is never
 rewritten. The columns are ``id``, ``name``, ``experience``, and ``state``, one ``answer QUESTION``
 per question, and ``state PROBLEM``, ``seconds PROBLEM``, ``away PROBLEM``, and ``paused PROBLEM``
 per problem. A table made by hand needs only ``id`` and ``experience``. If ``reuse`` or ``answer
 reuse`` is yes, they agreed to be in a panel.
+
+The candidates (``candidates: candidates.csv``), which `quem score --pool` writes, have the columns
+``problem`` and ``id``, and ``query`` and ``case`` with the original ids.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from quem.errors import QuemError
-from quem.io.rows import csv_text, read_rows
-from quem.io.text import nearest, no_formula, shown, without_apostrophe
+from quem.errors import Mistake, QuemError
+from quem.io.rows import Rows, csv_text, read_rows
+from quem.io.text import no_formula, shown, without_apostrophe
 from quem.studyfile.declared import entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
 
-    from quem.errors import Mistake
-    from quem.io.rows import Rows
     from quem.studyfile.document import Document
 
 _OWN = ("id", "name", "experience", "state")
@@ -33,6 +35,7 @@ _GONE = ("withdrawn", "declined", "absent")
 _MOST_NAMED = 20
 # Consent to a reference panel: a column or a question.
 _REUSE, _AGREED = ("reuse", f"{_ANSWER}reuse"), ("yes", "true")
+COLUMNS = ("problem", "id", "query", "case")
 
 
 @dataclass(frozen=True)
@@ -112,10 +115,10 @@ def _subjects(
     """The entries of subjects and their missing solutions, as in a study file."""
     each = ((column, *column.partition(" ")[::2]) for column in table.header)
     columns = [one for one in each if one[1] in _OF_PROBLEM and one[2]]
-    for column, _, problem in columns:
-        if problem not in problems:
-            message = f"there is no problem {shown(problem)}{nearest(problem, problems)}"
-            table.refuse(1, column, message)
+    gone = {problem: column for column, _, problem in columns if problem not in problems}
+    for problem, column in gone.items():
+        message = f"there is no problem {shown(problem)}; if it left the study, delete its columns"
+        table.refuse(1, column, message)
     subjects, missing = [], []
     first: dict[str, int] = {}
     for line, row in table.rows:
@@ -166,3 +169,46 @@ def _number(table: Rows, line: int, row: dict[str, str], column: str) -> float |
     what = f"{shown(cell)} is not a number, 0 or more" if cell else "is empty"
     table.refuse(line, column, f"{what}; use a value such as 7 or 7.5")
     return None
+
+
+class PooledQuery(NamedTuple):
+    """A query and its candidates."""
+
+    id: str
+    title: str
+    text: str  # for judges, in Markdown
+    candidates: Mapping[str, str | Path]  # by case: for judges, in Markdown, or a file
+
+
+def candidates_text(rows: Iterable[tuple[str, str, str, str]]) -> str:
+    """The table, one row (problem, id, query, case) per candidate."""
+    return csv_text([COLUMNS, *rows])
+
+
+def fill_in_candidates(document: Document) -> list[Mistake]:
+    """Fill a study with the candidates of the table that it names."""
+    named = document.content.get("candidates")
+    if not isinstance(named, str):
+        return []
+    document.content["candidates"] = []
+    if wrong := document.not_there(("candidates",), named):
+        return [wrong]
+    try:
+        path = document.beside(named)
+        table = read_rows(path, what="table of candidates", known=COLUMNS, required=COLUMNS[:2])
+    except QuemError as error:
+        return list(error.mistakes)
+    first: dict[tuple[str, str], int] = {}
+    for line, row in table.rows:
+        for column in COLUMNS[:2]:
+            if not row[column]:
+                table.refuse(line, column, "is empty; add the id")
+        cell = row["problem"], row["id"]
+        if all(cell) and first.setdefault(cell, line) != line:
+            message = f"{shown(cell[1])} is on line {first[cell]} already; keep one"
+            table.refuse(line, "id", message)
+    if not table.mistakes:
+        document.content["candidates"] = [
+            {column: row[column] for column in COLUMNS if row.get(column)} for _, row in table.rows
+        ]
+    return table.mistakes[:_MOST_NAMED]

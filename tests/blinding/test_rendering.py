@@ -194,6 +194,8 @@ def test_markdown_is_shown_as_written(tmp_path: Path) -> None:
     assert "if x < 1:\n    pass" in reader.text
     assert ("a", {"href": "https://example.org/?a=1&b", **OUTSIDE}) in reader.tags
     assert made.n_words == len(reader.text.split())
+    japanese = rendered(written(tmp_path, "S2.md", "これは計画です。Plan B\n"))
+    assert japanese.n_words == 7 + 2  # each sign of a language without spaces
 
 
 ABOVE = "---\ntitle: Plan\nauthor:\n  - Ada Smith\n# x\n---\n"

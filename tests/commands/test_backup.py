@@ -150,6 +150,6 @@ def test_what_cannot_be_copied_is_told(
     assert "has room" in message
     assert list(folder.iterdir()) == []
     words = ("--to", folder, "--database", study.with_name("nowhere.sqlite3"))
-    assert run("backup", study, *words).refuses("has no judging session")
+    assert run("backup", study, *words).refuses("there is no judging session of this study")
     kept = ("--backup", folder, "--database", new_postgres())
     assert run("serve", study, *kept).refuses("back it up with pg_dump")

@@ -160,7 +160,7 @@ def test_the_long_table_is_read_as_the_session_is(closed: Path, run: Command) ->
 
 def test_sessions_without_rankings(judging_study: Path, run: Command) -> None:
     """Where there is no store, none is made; where nothing is submitted, the table is empty."""
-    assert run("export", judging_study).refuses("has no judging session")
+    assert run("export", judging_study).refuses("there is no judging session of this study")
     assert not judging_study.with_suffix(".sqlite3").exists()
     run("links", "judges", judging_study)
     close(judging_study)

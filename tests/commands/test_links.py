@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
+from quem.errors import QuemError
 from quem.store.people import people_of, person_of_link
 from tests.commands.conftest import stored
 from tests.webjudge.solving_sites import write_solving_study
+from webjudge import open_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,3 +209,13 @@ def test_a_terminal_shows_the_links(judging_study: Path, table: Callable[..., Ta
     assert output.count("/j/") == 3
     assert list(judging_study.parent.glob("*-links-*")) == []
     assert {row["state"] for row in table().values()} == {"has a link"}
+
+
+def test_a_study_in_a_renamed_folder_is_not_begun_anew(judging_study: Path, run: Command) -> None:
+    """Without an id of its own it is another study; each command names the one that is there."""
+    assert run("links", "judges", judging_study).code == 0
+    judging_study.write_text(judging_study.read_text().replace("id: made-up\n", ""))
+    for words in (("links", "judges"), ("export",)):
+        assert run(*words, judging_study).refuses("write `id: made-up` into its study file")
+    with pytest.raises(QuemError, match="write `id: made-up` into its study file"):
+        open_site(judging_study)

@@ -182,7 +182,7 @@ class Plain:
         return better[int(chance * len(better))]
 
     def further(self, name: str, target: int, order: list[int], ties: list[int]) -> list[float]:
-        """Section 6 of the paper, for one dialogue: as `quem.dialogue.further` has them."""
+        """Section 6 of the paper, for one dialogue: as `quem.dialogue.users` has them."""
         wanted, k = self.target_classes[target], min(self.settings.k, len(self.others(target)))
         solves = [c for c in self.others(target) if self.base.classes[c] == wanted]
         if self.kept:

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from quem.dialogue import simulation
-from quem.dialogue.further import FURTHER
-from quem.dialogue.records import Dialogues
-from quem.dialogue.simulation import Experiment, NamedStrategy, prepare, run_experiment
-from quem.dialogue.users import User, named_user
+from quem.dialogue.simulation import Dialogues, Experiment, NamedStrategy, prepare, run_experiment
+from quem.dialogue.users import FURTHER, User, named_user
 from quem.parallel import Workers
 from quem.studyfile.dialogue import DialogueSettings
 from tests.dialogue.made import case_bases, encoded, queries_to

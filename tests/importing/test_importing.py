@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from quem.importing.naming import ids_of
+from quem.importing.writing import ids_of
 from quem.solutions.files import is_ignored
 from quem.studyfile.reading import read_study
 from tests.importing.made import (

@@ -12,7 +12,7 @@ from scipy import stats
 
 import quem
 from quem.cli import main
-from quem.studyfile.draw import digest_of_solutions, order_of_draw
+from quem.studyfile.blocks import digest_of_solutions, order_of_draw
 from tests.machines.made import (
     GOLDEN,
     calls_of,
@@ -77,7 +77,12 @@ def test_without_machines(tmp_path: Path) -> None:
     unused = golden_study(tmp_path / "b", are_used=False)
     for result in (quem.analyze(study), analyzed(unused)):
         assert is_golden(result, "experts_alone")
-    assert "machine" not in quem.analyze(study).to_dict()
+    alone, with_machine = quem.analyze(study).to_dict(), analyzed(path).to_dict()
+    assert "machine" not in alone
+    # How uneven a system is counts the experts' ranks, whatever machines make of them.
+    varies = [one["estimates"][0]["varies"] for one in (alone, with_machine)]
+    assert varies[0] == pytest.approx(varies[1], rel=0.03)
+    assert alone["problems"] == with_machine["problems"]
     said = CliRunner().invoke(main, ["analyze", str(path), "--without-machines"])
     assert (said.exit_code, "M1" in said.stdout) == (0, False)
 

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import quem
 from quem.cli import main
 from quem.store.planned import recorded_draw
-from quem.studyfile.draw import digest_of_solutions, order_of_draw
+from quem.studyfile.blocks import digest_of_solutions, order_of_draw
 from tests.machines.made import calls_of, run_of, write_run
 from tests.webjudge.sites import (
     SUBJECTS,

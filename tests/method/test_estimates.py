@@ -100,6 +100,33 @@ def test_years_that_go_against_quality_say_nothing() -> None:
     assert "decreasing-skill-function" in {one.code for one in result.warnings}
 
 
+def test_a_declared_population_that_is_silent_states_no_years() -> None:
+    """The paper's line does not speak in its place, and nothing is said to use it."""
+    ranks = random_ranks(np.random.default_rng(1), YEARS, [6.0], noise=0.5)
+    assert analyzed(ranks).core.estimates[0].leads == "paper"
+    result = analyzed(ranks, reference_population={"years": [9, 10]})
+    (of,), (said,) = result.core.estimates, result.statements
+    assert (of.reference.says, of.leads) == (False, None)
+    assert "do not narrow down the declared population, 9 to 10 years" in said.sentence
+    assert "This uses the declared population" not in result.summary() + result.to_html()
+    assert "They do not support one." not in result.to_html()
+
+
+def test_the_assumed_population_that_leads_is_in_the_methods() -> None:
+    ranks = random_ranks(np.random.default_rng(1), YEARS, [30.0], noise=0.5)
+    result = analyzed(ranks)
+    assert result.core.estimates[0].leads == "reference"
+    assert "This assumes a uniform prior from 0 to" in result.context()["methods"]
+
+
+def test_a_system_that_is_as_good_as_the_best_subject_is_above_nobody() -> None:
+    ranks = random_ranks(np.random.default_rng(1), YEARS, [6.0], noise=0.5)
+    best = int(np.nanmean(ranks, axis=(0, 1))[:-1].argmax())
+    ranks[:, :, -1] = ranks[:, :, best]
+    (said,) = analyzed(ranks).statements
+    assert said.reason.startswith("K1’s average rank is not below any subject’s.")
+
+
 def test_a_fall_by_chance_accuses_nobody_of_the_direction() -> None:
     ranks = random_ranks(np.random.default_rng(2), [7.0] * 7, [6.0])
     result = analyzed(ranks)

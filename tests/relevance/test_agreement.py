@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import cohens_kappa
 
 from quem.blinding.rendering import render_solution
-from quem.relevance.agreement import alphas, in_common
 from quem.relevance.analysis import consensus_grade
 from quem.relevance.making import safe_names
+from quem.relevance.result import alphas, in_common
 from quem.retrieval.lists import CaseLists, lists_of
-from quem.retrieval.pooling import pooled
-from quem.retrieval.texts import case_text
+from quem.retrieval.pooling import case_text, pooled
 from quem.scores.inference import Inference
 from quem.solutions import find_solutions
 from quem.studyfile.reading import draft_relevance

@@ -54,7 +54,10 @@ def _without_appendix(result: ExperienceResult) -> str:
         ("open", "Kuling 3 ranked like a person with at least 8.4 years"),
         ("above", "Both systems were ranked above all four people."),
         ("gate", "Relay 2 was ranked above all seven people, Relay 1 above none."),
-        ("six", "Kuling 6 plans like a person with 9.6 years of experience; Kuling 1, like one with 1.8"),
+        (
+            "six",
+            "Kuling 6 plans like a person with 9.6 years of experience; Kuling 1, like one with 1",
+        ),
         ("declared", "KBS 2 ranked like a person with 6.5 years of experience; KBS 1, like one"),
     ],
 )

@@ -11,7 +11,6 @@ from click.testing import CliRunner
 import quem
 from quem.cli import main
 from quem.retrieval.analysis import check_retrieval
-from quem.scores.listing import list_measures
 from tests.options.made import analysed, study_in
 from tests.retrieval.made import DATA, codes, evaluated, mistakes, write_study
 
@@ -138,9 +137,6 @@ def test_scores_beside_ours(tmp_path: Path) -> None:
     assert table.values[0, :, 2].tolist() == [1, 1, 0]
     assert result.to_dict()["settings"]["measures"][1] == "novelty@2"
     assert "novelty: The share of the list that nobody has judged (mine:novelty" in result.to_html()
-    listed = list_measures(own=study.own_measures)
-    assert listed.startswith("Measures of the study's own\n  novelty  The share of the list")
-    assert "mine:novelty of the study" in list_measures("novelty", study.own_measures)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from statsmodels.stats.anova import anova_lm
 from quem.lists import evaluate, measure
 from quem.scores.certificate import Line
 from quem.scores.inference import Inference, judge_sample
-from quem.scores.runs import ScoresResult
+from quem.scores.result import ScoresResult
 from quem.scores.scoring import score_runs
 from quem.scores.table import ScoreTable
 from quem.scores.unjudged import Unjudged, find_unjudged

@@ -6,29 +6,21 @@ import ir_measures
 import pytest
 from ir_measures import Qrel, ScoredDoc, nDCG
 
-from quem.lists import DEFINITIONS, define, evaluate, measure
+from quem.lists import DEFINITIONS, evaluate, measure
 from quem.scores.listing import list_measures
 from quem.scores.provider import LAR, OLAR, RankQuality
 
 
-def novelty(items: list[str], truth: dict[str, float], weight: int = 2) -> float:
-    return float(weight * sum(item not in truth for item in items))
-
-
-OWN = {"novelty": define(novelty)}
-
-
 def test_lists_all() -> None:
-    lines = list_measures(own=OWN).splitlines()
+    lines = list_measures().splitlines()
     names = [line.split()[0] for line in lines if line.startswith("  ") and line[2] != " "]
-    assert names[0] == "novelty"
-    assert sorted(names[1:]) == sorted(DEFINITIONS)
+    assert sorted(names) == sorted(DEFINITIONS)
 
 
-@pytest.mark.parametrize("name", [*DEFINITIONS, "novelty"])
+@pytest.mark.parametrize("name", DEFINITIONS)
 def test_explains_each(name: str) -> None:
-    text = list_measures(name, OWN)
-    found = measure(name, OWN)
+    text = list_measures(name)
+    found = measure(name)
     labels = {line[2:].split("  ")[0] for line in text.splitlines() if line.startswith("  ")}
     assert {"range", "ties", "notes", "source", "ground truth", found.heading} <= labels
     assert (found.definition.family == "options") == ("\nProperties, on all lists" in text)
@@ -45,11 +37,10 @@ def test_explains_each(name: str) -> None:
         ("hits", "range       from 0\nhits@2        1"),
         ("kendall", "kendall(variant=b)  0.3333\nrange       -1 to 1"),
         ("spearman", "spearman      0.5"),
-        ("novelty", "weight  of the function; 2 by default\nnovelty@2     0"),
     ],
 )
 def test_lines(name: str, lines: str) -> None:
-    text = list_measures(name, OWN)
+    text = list_measures(name)
     for line in lines.splitlines():
         assert f"\n  {line}" in text, text
 

@@ -6,7 +6,7 @@ import datetime as dt
 import random
 from typing import TYPE_CHECKING
 
-from quem.store import clock, solving, studies, work
+from quem.store import clock, studies, work
 from quem.store.assignment import assign_tasks
 from quem.store.people import consent, people_of, person_named, sync_people
 from quem.store.state import AnswerState
@@ -30,7 +30,7 @@ class FakeTime:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.at = dt.datetime(2026, 5, 4, 9, 0, tzinfo=dt.UTC)
-        for module in (clock, solving, work):
+        for module in (clock, work):
             monkeypatch.setattr(module, "now", lambda: self.at)
 
     def passes(self, seconds: float) -> None:
@@ -60,7 +60,7 @@ def assigned(store: Store, name: str = "S1", order: str = "fixed") -> list[TaskR
 
 def task(store: Store, limit: float | None = None) -> TaskRow:
     gid = next(one.public_id for one in assigned(store) if one.problem == "P1")
-    write(store, solving.start_task, subject(store), gid, "start", limit)
+    write(store, work.start_task, subject(store), gid, "start", limit)
     return found(store, gid)
 
 
@@ -86,4 +86,4 @@ def run(
     store: Store, to: TaskRow, running: Running = "work", client: str = "tab-1", *, take: bool
 ) -> TaskRow:
     who = subject(store)
-    return write(store, solving.run_clock, who, to.public_id, client, running, take=take)
+    return write(store, work.run_clock, who, to.public_id, client, running, take=take)

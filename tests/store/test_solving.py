@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from quem.store import solving, studies, work
+from quem.store import studies, work
 from quem.store.assignment import assign_tasks, balanced_orders, least_used
 from quem.store.clock import SILENT_SECONDS, spent_on
 from quem.store.people import EXPERIENCE, add_person, note_replies, people_of, withdraw
@@ -80,14 +80,14 @@ def test_the_clock_agrees_with_a_loop(store: Store, said: list[tuple[Running, in
             one = add_person(c, STUDY, "subject", name, "shell", name="")
             assign_tasks(c, one, ["P1"], rng=random.Random(0))
             gid = work.tasks_of(c, one.key)[0].public_id
-            solving.start_task(c, one, gid, "start", None)
+            work.start_task(c, one, gid, "start", None)
         expected = dict.fromkeys(("work", "pause", "away"), 0.0)
         running = "work"
         for now_running, seconds, client in said:
             time.passes(seconds)
             silent = running == "work" and seconds > SILENT_SECONDS
             expected["away" if silent else running] += seconds
-            write(store, solving.run_clock, one, gid, client, now_running, take=True)
+            write(store, work.run_clock, one, gid, client, now_running, take=True)
             running = now_running
         mine = read(store, work.task_of, one.key, gid)
         assert vars(spent_on(mine)) == expected

@@ -29,7 +29,7 @@ from quem.report.result import BaseResult, Content, WarningFindings
 from quem.retrieval.loading import RetrievalStudy
 from quem.retrieval.result import RetrievalResult
 from quem.scores.certificate import Certificate
-from quem.scores.runs import ScoresResult
+from quem.scores.result import ScoresResult
 from quem.scores.table import ScoreTable
 
 

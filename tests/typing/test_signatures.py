@@ -11,7 +11,7 @@ import quem
 from quem.comparison.result import ComparisonResult
 from quem.kinds import KINDS, AnyStudy
 from quem.planning.result import PlanResult
-from quem.scores.runs import ScoresResult
+from quem.scores.result import ScoresResult
 from quem.scores.table import ScoreTable
 
 if TYPE_CHECKING:

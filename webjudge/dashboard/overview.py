@@ -18,7 +18,7 @@ from quem.store.audit_log import audit_events
 from quem.store.backup import backup_state
 from quem.store.links import count_unlinked
 from quem.store.living import effect_warning
-from quem.store.models import Life, now
+from quem.store.models import Life, PersonRow, now
 from quem.store.outbox import count_failed
 from quem.store.people import people_of
 from quem.store.reviewing import count_unreviewed
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.models import PersonRow
     from quem.store.standing import Answers, JudgeStanding, JudgeStatus, StatusCount
     from webjudge.site import Site
 

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, Validati
 from quem.errors import QuemError
 from quem.solving.closing import close_solving
 from quem.store.audit_log import audit_events
-from quem.store.care import care_of
+from quem.store.care import Care, care_of
 from quem.store.clock import spent_on
 from quem.store.exporting import submitted_rankings
 from quem.store.links import PATHS, count_unlinked, unlinked
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.care import Care
     from quem.store.models import LetterKind, PersonRow, Role
     from webjudge.site import Site
 

@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, abort, current_app, make_response, redirect, url_for
+from flask import Blueprint, Response, abort, current_app, make_response, redirect, url_for
 from markupsafe import Markup
 
 from quem.store.audit_log import Stamp, stamp_of
@@ -26,7 +26,7 @@ from quem.store.exporting import submitted_rankings
 from quem.store.location import DATABASE_VARIABLE
 from quem.store.models import now
 from quem.store.people import people_of
-from quem.store.state import QUESTIONS
+from quem.store.state import QUESTIONS, State
 from quem.store.studies import status_of
 from webjudge.access import site
 from webjudge.dashboard.page import dashboard_page, message, problem_titles
@@ -36,10 +36,8 @@ if TYPE_CHECKING:
     import datetime as dt
     from collections.abc import Mapping
 
-    from flask import Response
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.store.state import State
     from webjudge.site import Site
 
 pages = Blueprint("results", __name__)

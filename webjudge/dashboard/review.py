@@ -5,7 +5,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from flask import Blueprint, abort, redirect, request, url_for
+from flask import Blueprint, Response, abort, redirect, request, url_for
 from pydantic import ValidationError
 
 from quem.blinding.spans import MARK
@@ -40,7 +40,6 @@ from webjudge.study_edits import save_answer, save_decisions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from flask import Response
     from werkzeug.wrappers import Response as AnyResponse
 
     from quem.solutions import Solution

@@ -14,8 +14,8 @@ from quem.errors import QuemError
 from quem.solutions.sheets import is_unwritten
 from quem.store.people import people_of
 from quem.store.studies import set_state, status_of
-from quem.studyfile.editing import ListChange, ValueChange
-from quem.studyfile.models import ExperienceSpec, Subject
+from quem.studyfile.editing import Change, ListChange, ValueChange
+from quem.studyfile.models import ExperienceSpec, Subject, System
 from webjudge.access import acting, site
 from webjudge.dashboard.overview import started_rankings
 from webjudge.dashboard.page import dashboard_page, note_done, require_reviewed
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from werkzeug.wrappers import Response as AnyResponse
 
-    from quem.studyfile.editing import Change
-    from quem.studyfile.models import System
 
 pages = Blueprint("setup", __name__, url_prefix="/setup")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup, escape
 
 from quem.blinding.redacting import TAG, flat, highlight_html
-from quem.blinding.rendering import Part, Rendered, render_solution
+from quem.blinding.rendering import Part, Rendered, render_solution, text_of
 from quem.solutions import Sheet, Solution
 from quem.solutions.checking import lost_images
 from quem.solutions.files import metadata_of
@@ -257,6 +257,13 @@ def minutes_for(count: int) -> int:
     return minutes if minutes < _ROUNDED_TO else _ROUNDED_TO * round(minutes / _ROUNDED_TO)
 
 
+def holds(solution: Solution, words: str) -> bool:
+    """Whether judges receive words, possibly in a picture."""
+    pattern = word_pattern(words)
+    is_drawn = any(file.kind == "image" for file in solution.files)
+    return is_drawn or bool(pattern and pattern.search(normal(text_of(solution))))
+
+
 def sentence(one: ReviewedSolution, word: str) -> tuple[str, str, str] | None:
     """The text before a word, the word, and the text after it; None if judges do not see it."""
     pattern = word_pattern(one.open_forms(word)[0])
@@ -281,9 +288,10 @@ def _found(hits: list[tuple[str, Hit]]) -> tuple[Found, ...]:
     by_words: dict[str, list[tuple[str, Hit]]] = {}
     for place, hit in hits:
         by_words.setdefault(plain(hit.text), []).append((place, hit))
+    # A form in small letters stands for all.
     return tuple(
         Found(
-            mine[0][1].text,
+            max((hit.text for _, hit in mine), key=lambda text: text[:1].islower()),
             mine[0][1].word or mine[0][1].text,
             len(mine),
             ", ".join(dict.fromkeys(hit.meaning for _, hit in mine)),

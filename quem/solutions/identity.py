@@ -5,13 +5,15 @@ from __future__ import annotations
 import html
 import os
 import re
-from collections import Counter, defaultdict
+import unicodedata
+from collections import defaultdict
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from quem.blinding.cache import SizedCache
+from quem.blinding.spans import normalized, seen
 from quem.errors import QuemError, StudyWarning
 from quem.io.text import read_text, shown
 from quem.solutions.decisions import accepted_words
@@ -29,8 +31,8 @@ from quem.solutions.names import (
     spelled,
     tokens_of_name,
 )
-from quem.solutions.patterns import normal, plain, word_pattern
-from quem.solutions.telltales import telltales
+from quem.solutions.patterns import LONGEST, beside, is_unspaced, normal, plain, whole, word_pattern
+from quem.solutions.telltales import CLOSINGS, telltales
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -56,7 +58,7 @@ _PRINTED = re.compile(rb"[\x20-\x7e]{6,}")
 _BY_CHANCE = 5
 # Invisible characters inside a name: comments, tags, link targets, emphasis.
 _MARKUP = re.compile(r'<!--.*?-->|<(?:[^>"]|"[^"]*")*>|\]\([^)\n]*\)|[*~`\[\]\\]', re.DOTALL)
-_BETWEEN_NAMES = r"(?:[\s._\-,+*&/]|[^\w\x00-\x7f]|%20){0,4}"
+_BETWEEN_NAMES = r"(?:[\s._\-,+*&/]|[^\w\x00-\x7f]){0,4}"
 _BETWEEN_LETTERS = r"[\W_]{0,3}"
 _BETWEEN_WORDS = r"[\s_.\-\u2010-\u2015]*"
 # Cited authors are not authors of a solution: "Chen et al.", "(Chen, 2019)", "Chen, A.: ".
@@ -67,6 +69,8 @@ _CITED = re.compile(
     r"|(?:\s*,\s*[A-Z]\.)+\s*[:(,]|\.(?:,? ?[A-Z]\.)*\s*(?:[:(]|,?\s*(?:&|and)\s)|\d\d[a-z]?\])"
 )
 _TITLE = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|Herr|Frau|Dear|Hi|Hello|Sir|Madam)\.?\s+$")
+_LINE_END = re.compile(r"[^\w\n]*(?:\n|$)")
+_SIGNED = re.compile(rf"(?i:\b(?:author|name|signed|by):\s*|\b(?:{CLOSINGS}),?[ \t]+)$")
 _MONTHS = frozenset(("april", "may", "june", "august"))
 # Metadata fields that name people, and programs that write themselves there.
 _OF_PEOPLE = re.compile(
@@ -150,9 +154,12 @@ class Names:
 
     def small_parts(self, text: str) -> frozenset[str]:
         """The parts of names that a text has in lower case, as ordinary words."""
-        words = key_of_name(text)
-        pattern = _any_of(tuple(one for one in self._parts if one in words), whole=False)
-        found = pattern.finditer(text) if pattern else ()
+        words, letters = key_of_name(text), key_of_name(_letters(text))
+        for pattern, _, glued, *_ in self._full:
+            if glued in letters:
+                text = pattern.sub(" ", text)
+        parts = _any_of(tuple(one for one in self._parts if one in words), are_whole=False)
+        found = parts.finditer(text) if parts else ()
         alone = (match for match in found if not _is_inside(text, *match.span()))
         return frozenset(key_of_name(match[0]) for match in alone)
 
@@ -165,6 +172,7 @@ class Names:
 
         Without hints, only names.
         """
+        text = unicodedata.normalize("NFC", text)
         small, places = folded(text)
         if not small:
             return []
@@ -184,7 +192,7 @@ class Names:
         # Substring search first is quick; patterns of all forms would take seconds.
         words = key_of_name(small)
         short = _any_of(tuple(one for one in self._short if one in words))
-        parts = _any_of(tuple(one for one in self._parts if one in words), whole=False)
+        parts = _any_of(tuple(one for one in self._parts if one in words), are_whole=False)
         for start, end, match in _spans(short, small, places):
             is_spoken = " " in match[0]
             if not is_spoken or text[start].isupper():
@@ -197,8 +205,8 @@ class Names:
         for start, end, match in _spans(parts, small, places):
             part, (first, last) = key_of_name(match[0]), match.span()
             # For Chen, "Chens"; but "Marks" is not Mark's, and "this" is not Thi's.
-            is_owner = text[start].isupper() and len(part) >= _LEAST_SMALL_PART
-            if is_owner and not self._is_word(part) and small[last : last + 1] == "s":
+            least = _LEAST_SMALL_PART if text[start].isupper() else _LEAST_LOGIN
+            if len(part) >= least and not self._is_word(part) and small[last : last + 1] == "s":
                 last += 1
             if not _goes_on(text, small, (first, last), places):
                 yield from self._find_part(text, start, end, part)
@@ -208,11 +216,11 @@ class Names:
                 yield _hit(text, *match.span(), owner)
 
     def _find_full(self, text: str, small: str, places: Sequence[int]) -> Iterator[Hit]:
-        letters = key_of_name(_letters(small.replace("%20", " ")))
+        letters = key_of_name(_letters(small))
         for pattern, source, glued, tokens, is_turned in self._full:
             if glued not in letters:
                 continue
-            is_wordy = all(map(self._is_word, tokens))
+            is_wordy = WORDS.issuperset(tokens)
             for start, end, match in _spans(pattern, small, places):
                 is_long = end - start >= _LEAST_GLUED and not is_wordy
                 if is_long or not _goes_on(text, small, match.span(), places):
@@ -232,11 +240,13 @@ class Names:
             yield _hit(text, start, end, self._parts[part], decide=decide)
 
     def _find_exact(self, text: str) -> Iterator[Hit]:
-        cleaned = normal(text)
-        places = range(len(text) + 1) if cleaned == text else _places_of(text)
+        cleaned, places = normal(text), list(range(len(text) + 1))
+        if cleaned != text:
+            cleaned, owners = normalized(text)
+            places = [*(first for first, _ in owners), len(text)]
         for pattern, source in self._exact:
-            for match in pattern.finditer(cleaned):
-                yield _hit(text, places[match.start()], places[match.end() - 1] + 1, source)
+            for start, end, _ in _spans(pattern, cleaned, places):
+                yield _hit(text, start, end, source)
 
     def _is_word(self, token: str) -> bool:
         return token in WORDS or token in self._ordinary
@@ -244,6 +254,8 @@ class Names:
     def _is_called(self, text: str, start: int, end: int, part: str) -> bool:
         """Whether a part of a name is used as a name; one that is not a word always is."""
         if not self._is_word(part) or _TITLE.search(text[max(0, start - 12) : start]):
+            return True
+        if _SIGNED.search(text[max(0, start - 40) : start]) and _LINE_END.match(text, end):
             return True
         is_inside = re.search(r"\w+ $", text[max(0, start - 25) : start])
         return (
@@ -274,7 +286,10 @@ class Names:
 
     def _names_of(self, tokens: list[str], meaning: str, *, is_id: bool = False) -> None:
         if len(tokens) == 1:
-            self._part(tokens[0], _Source(meaning, tokens[0]))
+            if is_unspaced(tokens[0]):
+                self._as_written(tokens[0], meaning)
+            else:
+                self._part(tokens[0], _Source(meaning, tokens[0]))
             return
         source = _Source(meaning, " ".join(tokens).title() if is_id else " ".join(tokens))
         real = [token for token in tokens if len(token) > 1] or tokens
@@ -318,11 +333,13 @@ class Names:
             self._short.setdefault(key_of_name(_letters("".join(tokens[1:]))), short)
 
     def _part(self, token: str, source: _Source) -> None:
-        if len(token) >= _LEAST_PART and not is_particle(fold(token)):
+        is_long = len(token) >= _LEAST_PART or is_unspaced(token)
+        if is_long and not is_particle(fold(token)):
             self._parts.setdefault(key_of_name(token), source)
 
     def _role(self, solver: str, meaning: str) -> None:
-        pattern = rf"(?<![^\W_])(?:{_ROLES})[\s_\-#:]*{re.escape(solver)}(?![^\W_]|\.\d)"
+        first, last = beside("s"), beside(solver[-1])
+        pattern = rf"(?<!{first})(?:{_ROLES})[\s_\-#:]*{re.escape(solver)}(?!{last}|\.\d)"
         self._exact.append((re.compile(pattern, re.IGNORECASE), _Source(meaning, "")))
 
     def _system(self, name: str, meaning: str) -> None:
@@ -335,10 +352,11 @@ class Names:
             return
         if all(token in WORDS for token in tokens):
             # An ordinary word counts only in its original case.
-            self._exact.append((re.compile(rf"\b{re.escape(name)}\b"), _Source(meaning, name)))
+            self._as_written(name, meaning, exact=True)
             return
-        after = r"(?!\d|\.\d)" if tokens[-1].isdigit() else r"(?![^\W\d_])"
-        pattern = r"(?<![^\W_])" + _BETWEEN_WORDS.join(map(re.escape, tokens)) + after
+        last = r"\d|\.\d" if tokens[-1].isdigit() else beside(tokens[-1][-1], digits=False)
+        words = _BETWEEN_WORDS.join(map(re.escape, tokens))
+        pattern = f"(?<!{beside(tokens[0][0])}){words}(?!{last})"
         self._ids.append((_compiled(pattern), _Source(meaning, name)))
 
     def _version(self, version: str, names: Sequence[str], system: str) -> None:
@@ -351,8 +369,8 @@ class Names:
             for name in filter(None, names):
                 self._system(f"{name} {bare}", meaning)
 
-    def _as_written(self, words: str, meaning: str) -> None:
-        if pattern := word_pattern(words):
+    def _as_written(self, words: str, meaning: str, *, exact: bool = False) -> None:
+        if pattern := word_pattern(words, exact=exact):
             self._exact.append((pattern, _Source(meaning, words)))
 
 
@@ -372,11 +390,11 @@ class NameSearch:
     def __init__(self, spec: JudgedSpec, solutions: Solutions | None = None) -> None:
         self.known = Names(spec, metadata_on_people(solutions) if solutions else ())
         if solutions:
-            texts: Counter[str] = Counter()
-            for _, _, part in solutions.places():
-                for file in part.files:
-                    texts.update(self._small_parts(file))
-            self.known.with_ordinary(word for word, count in texts.items() if count > 1)
+            users: defaultdict[str, set[str]] = defaultdict(set)
+            for _, solver, part in solutions.places():
+                for word in {word for file in part.files for word in self._small_parts(file)}:
+                    users[word].add(solver)
+            self.known.with_ordinary(word for word, solvers in users.items() if len(solvers) > 1)
 
     def hits(self, file: SolutionFile, files: Sequence[SolutionFile]) -> list[PlacedHit]:
         """The hits that need a decision, each after its place: ":3", ": page 2", or nothing."""
@@ -486,8 +504,9 @@ def identity_warnings(solutions: Solutions, spec: JudgedSpec) -> Iterator[StudyW
 
 
 def _hit(text: str, start: int, end: int, source: _Source, *, decide: bool = True) -> Hit:
-    words = " ".join(text[start:end].split())
-    level: Level = "decide" if decide else "maybe"
+    start, end = whole(text, start, end)
+    words = " ".join(seen(text[start:end]).split())
+    level: Level = "decide" if decide and end - start <= LONGEST else "maybe"
     line = text.count("\n", 0, start) + 1
     return Hit(line, words, source.meaning, level, source.word, start, end)
 
@@ -501,16 +520,20 @@ def _spans(
 ) -> Iterator[tuple[int, int, re.Match[str]]]:
     """Each match in a folded text, after its place in the original."""
     for match in pattern.finditer(small) if pattern else ():
-        yield places[match.start()], places[match.end() - 1] + 1, match
+        # With the marks of the last letter.
+        end = max(places[match.end()], places[match.end() - 1] + 1)
+        yield places[match.start()], end, match
 
 
 def _goes_on(text: str, small: str, span: tuple[int, int], places: Sequence[int]) -> bool:
     """Whether a match is inside a longer word, other than in CamelCase."""
-    start, end = span
-    first, last = places[start], places[end - 1]
-    before = start > 0 and small[start - 1].isalpha() and not _is_hump(text, first)
-    behind = end < len(small) and small[end].isalpha() and not _is_hump(text, last + 1)
-    return before or behind
+    (start, end), signs = span, [text[places[place]] for place in (span[0], span[1] - 1)]
+    before = start > 0 and re.match(beside(signs[0], digits=False), text[places[start - 1]])
+    behind = end < len(small) and re.match(beside(signs[1], digits=False), text[places[end]])
+    return bool(
+        (before and not _is_hump(text, places[start]))
+        or (behind and not _is_hump(text, places[end - 1] + 1))
+    )
 
 
 def _is_called_in_full(words: str, before: str, *, is_turned: bool) -> bool:
@@ -537,26 +560,19 @@ def _is_joined(text: str, start: int, end: int) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _any_of(words: tuple[str, ...], *, whole: bool = True) -> re.Pattern[str] | None:
+def _any_of(words: tuple[str, ...], *, are_whole: bool = True) -> re.Pattern[str] | None:
     """A pattern of any of these words, whole or in CamelCase."""
-    alternatives = "|".join(map(spelled, sorted(words, key=len, reverse=True)))
-    if not alternatives:
-        return None
-    if not whole:
-        return re.compile(alternatives)
-    return re.compile(rf"(?<![^\W_\d])(?:{alternatives})(?![^\W_\d])")
+    alternatives = [
+        f"(?<!{beside(word[0], digits=False)}){spelled(word)}(?!{beside(word[-1], digits=False)})"
+        if are_whole
+        else spelled(word)
+        for word in sorted(words, key=len, reverse=True)
+    ]
+    return re.compile("|".join(alternatives)) if alternatives else None
 
 
 def _letters(words: str) -> str:
     return re.sub(r"[\W_]+", "", words)
-
-
-def _places_of(text: str) -> list[int]:
-    """The position in a text of each character of its normal form."""
-    places: list[int] = []
-    for place in range(len(text)):
-        places += [place] * (len(normal(text[: place + 1])) - len(places))
-    return places
 
 
 @lru_cache(maxsize=4096)

@@ -35,7 +35,7 @@ class Redaction:
     """A redacted word or phrase of a solution."""
 
     words: str
-    exact: bool = False  # whether it is case-sensitive, as first and family names are
+    exact: bool = False  # whether its first letter is case-sensitive, as in names of people
 
     @property
     def pattern(self) -> re.Pattern[str] | None:

@@ -10,9 +10,13 @@ import unicodedata
 from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from quem.blinding.spans import seen
+from quem.solutions.patterns import is_unspaced
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
 # Words of ids that describe a role in the study.
@@ -49,13 +53,15 @@ WORDS = frozenset(
 _TITLES = re.compile(
     r"\b(?:dr|prof|mr|mrs|ms|dipl|ing|phd|msc|bsc|herr|frau)\b\.?|\(.*?\)", re.IGNORECASE
 )
-_UNSEEN = frozenset("\u00ad\u200b\u200c\u200d\u2060\ufeff")
 # Letters with marks that Unicode does not decompose.
 _LETTERS = str.maketrans(
-    {"ß": "ss", "ø": "o", "ł": "l", "ı": "i", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "’": "'"}
+    {"ß": "ss", "ø": "o", "ł": "l", "ı": "i", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th"}
+    | dict.fromkeys("’‘ʼ´`", "'")
     # Cyrillic and Greek letters that look like these, in lower or upper case.
-    | dict(zip("авеѕіјкмнһорстухοακντυχ", "abesijkmhhopctyxoakvtyx", strict=True))
+    | dict(zip("авеѕіјкмнһорстухοακντυχβεζηιμρ", "abesijkmhhopctyxoakvtyxbezhimp", strict=True))
 )
+# Signs of an address.
+_ENCODED = re.compile(r"(?:%[\da-fA-F]{2})+")
 _MOST_TOKENS = 4
 _MOST_COMMITS = 5000
 _MOST_SECONDS = 10
@@ -68,24 +74,39 @@ _LEAST_WITH_UMLAUT = 5
 
 @lru_cache(maxsize=1 << 16)
 def _folded_sign(sign: str) -> str:
-    if sign in _UNSEEN:
-        return ""
-    small = unicodedata.normalize("NFKC", sign).casefold().translate(_LETTERS)
-    decomposed = unicodedata.normalize("NFKD", small)
-    return "".join(one for one in decomposed if not unicodedata.combining(one))
+    small = unicodedata.normalize("NFKC", seen(sign).translate(_LETTERS))
+    decomposed = unicodedata.normalize("NFKD", small.casefold().translate(_LETTERS))
+    # Syllables of Korean are put together again.
+    letters = (one for one in decomposed if not unicodedata.combining(one))
+    return unicodedata.normalize("NFC", "".join(letters))
 
 
 def folded(text: str) -> tuple[str, Sequence[int]]:
     """A text in lower case without accents, and the original position of each letter."""
-    if text.isascii():
-        return text.lower(), range(len(text) + 1)
+    if text.isascii() and not _ENCODED.search(text):
+        return text.lower().replace("`", "'"), range(len(text) + 1)
     signs: list[str] = []
     places: list[int] = []
-    for place, sign in enumerate(text):
+    for place, sign in _decoded(text):
         for one in _folded_sign(sign):
             signs.append(one)
             places.append(place)
     return "".join(signs), [*places, len(text)]
+
+
+def _decoded(text: str) -> Iterator[tuple[int, str]]:
+    """Each sign of a text with its position; signs of addresses, such as %C3%BC, as read."""
+    end = 0
+    for run in _ENCODED.finditer(text):
+        place, signs = run.start(), unquote(run[0])
+        if "\ufffd" in signs:
+            continue
+        yield from enumerate(text[end:place], end)
+        for sign in signs:
+            yield place, sign
+            place += 3 * len(sign.encode())
+        end = run.end()
+    yield from enumerate(text[end:], end)
 
 
 def fold(words: str) -> str:
@@ -138,7 +159,8 @@ def is_generic(name: str) -> bool:
     """Whether an id is a role with a number, or too short to be a name."""
     role = "|".join(ROLES)
     pattern = rf"[a-z]?[-_ ]?\d+|(?:{role})[-_ ]?[a-z\d]{{0,3}}"
-    return len(name) <= 2 or bool(re.fullmatch(pattern, name, re.IGNORECASE))  # noqa: PLR2004
+    is_short = len(name) <= 2 and not is_unspaced(name)  # noqa: PLR2004
+    return is_short or bool(re.fullmatch(pattern, name, re.IGNORECASE))
 
 
 def is_particle(token: str) -> bool:

@@ -6,9 +6,11 @@ Lists of phrases are incomplete, so they help a reader and prove nothing.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from quem.solutions.names import fold
+from quem.solutions.patterns import LATIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 _WORD = r"[A-ZÀ-ÞŁŞİČŠŽ][\w'’\-]+"
 _PARTICLE = r"(?:(?:van|von|de|der|da|la|le|al|bin)\b ?)"
 _NAME = rf"(?:{_WORD}|[A-Z]\.)(?: {_PARTICLE}*(?:{_WORD}|[A-Z]\.)){{0,3}}"
-_CLOSINGS = (
+CLOSINGS = (
     r"(?:(?:best|kind|warm|many)\s+)?(?:regards|wishes|thanks)|cheers|all the best|best|"
     r"(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?|"
     r"(?:mit )?(?:freundlichen|besten|vielen?|herzlichen?|liebe) gr(?:ü|ue)(?:ß|ss)en?|"
@@ -45,6 +47,13 @@ _NO_AUTHOR = re.compile(
     r"\b|.*\b(?:developers|contributors|foundation|inc|team)\b",
     re.IGNORECASE,
 )
+# Spaces and apostrophes in other forms.
+_PLAIN = str.maketrans("\u00a0\u2007\u202f’\u02bc", "   ''")
+# Letters of another script beside a word do not belong to it.
+_LETTERS = rf"{LATIN}\d_"
+_BORDER = rf"(?:(?<![{_LETTERS}])(?=[{_LETTERS}])|(?<=[{_LETTERS}])(?![{_LETTERS}]))"
+_MIXED = re.compile(rf"(?<=[{_LETTERS}])[^\W{_LETTERS}]|[^\W{_LETTERS}](?=[{_LETTERS}])")
+_OUTSIDE = r"(?![^\[\]]*\])"  # of a class
 _OFFICE = re.compile(
     r"@(?:[\w.\-]*\.)?example\.|"
     r"^(?:info|support|help|admin|contact|sales|office|no-?reply|git|hello|team|mail|postmaster)@",
@@ -67,9 +76,22 @@ class _Pattern(NamedTuple):
     kind: str = ""
 
 
-def _of(meaning: str, *patterns: str, kind: str = "", any_case: bool = False) -> _Pattern:
+def _of(
+    meaning: str, *patterns: str, kind: str = "", any_case: bool = False, wraps: bool = False
+) -> _Pattern:
+    """A kind of sign; with ``wraps`` its spaces may be line ends."""
     flags = re.MULTILINE | (re.IGNORECASE if any_case else re.NOFLAG)
-    return _Pattern(meaning, re.compile("|".join(patterns), flags), kind)
+    pattern = "|".join(patterns)
+    if wraps:
+        pattern = re.sub(f" {_OUTSIDE}", r"(?:\\s+)", pattern)
+    return _Pattern(meaning, re.compile(pattern, flags), kind)
+
+
+@lru_cache(maxsize=64)
+def _latin(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    """A pattern whose words end where another script begins; slower."""
+    words = re.sub(rf"\\w{_OUTSIDE}", r"[\\w]", pattern.pattern).replace(r"\w", _LETTERS)
+    return re.compile(words.replace(r"\b", _BORDER), pattern.flags)
 
 
 # Groups with a name in x are the sign; "who" is its owner.
@@ -138,7 +160,7 @@ _PATTERNS = (
     ),
     _of(
         "a signature",
-        rf"(?i:\b(?:{_CLOSINGS}))[,!.]?[ \t]*\W?\n\W{{0,3}}(?P<x>{_NAME})(?=\W*(?:\n|$))",
+        rf"(?i:\b(?:{CLOSINGS}))[,!.]?[ \t]*\W?\n\W{{0,3}}(?P<x>{_NAME})(?=\W*(?:\n|$))",
         rf"^\W{{0,2}}(?:--|—|–)[ \t]?(?P<x2>{_NAME})\W*$",
         kind="author",
     ),
@@ -151,7 +173,7 @@ _PATTERNS = (
     ),
     _of(
         "the name of a model or its maker",
-        r"\b(?:Chat ?GPT[\w\-.]*|GPT[- ]?[345o][\w.\-]*|o[134]-(?:preview|mini|pro))",
+        r"\b(?i:Chat ?GPT[\w\-.]*|GPT[- ]?(?:[3-9]|o\d)[\w.\-]*)|\bo[134]-(?:preview|mini|pro)",
         r"\b(?i:OpenAI|Anthropic|DeepSeek[\w.\-]*|Mixtral[\w.\-]*|Qwen[\w.\-]*)",
         r"\b(?i:(?:GitHub|Microsoft) Copilot)",
         r"\bClaude(?:[ -](?:Code|Sonnet|Opus|Haiku|Instant|v?\d)[\w.\- ]{0,12})",
@@ -166,6 +188,7 @@ _PATTERNS = (
         rf"(?P<x>(?:{_MODELS})\b|(?:an? |the )?(?:AI|LLM|language model|chatbot)\b)",
         rf"\b(?P<x2>(?:{_MODELS}|AI|LLM) "
         r"(?:agent|assistant|told|said|wrote|suggest\w*|answered)\b)",
+        wraps=True,
     ),
     _of(
         "the mark of a tool",
@@ -208,6 +231,7 @@ _PATTERNS = (
         "作为(?:一个|一名)?(?:人工智能|AI|语言模型)|如果(?:您|你)(?:需要|想要|还有)[^\n]{0,12}告诉我",
         "(?:AI|人工知能|言語モデル)として|お気軽にお(?:知らせ|尋ね)ください",
         any_case=True,
+        wraps=True,
     ),
     _of(
         "words of an author about themselves",
@@ -224,6 +248,7 @@ _PATTERNS = (
         r"\bmi (?:jefe|jefa|empresa|colega|profesora?)\b|\bmis \d+ años\b",
         "我的(?:老板|同事|公司|教授|导师)|(?:私|僕|俺)の(?:上司|同僚|会社|教授)",
         any_case=True,
+        wraps=True,
     ),
 )
 _MEANT = ("x", "x2", "x3", "x4", "x5")
@@ -231,8 +256,10 @@ _MEANT = ("x", "x2", "x3", "x4", "x5")
 
 def telltales(text: str) -> Iterator[Telltale]:
     """The signs of an author without a name."""
+    text = text.translate(_PLAIN)
+    is_mixed = bool(_MIXED.search(text))
     for meaning, pattern, kind in _PATTERNS:
-        for match in pattern.finditer(text):
+        for match in (_latin(pattern) if is_mixed else pattern).finditer(text):
             groups = match.groupdict()
             start, end = match.span(next((one for one in _MEANT if groups.get(one)), 0))
             words = text[start:end].rstrip(" \t\n.,;:-")

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from quem.blinding.rendering import text_of
 from quem.errors import QuemError
 from quem.studyfile.reading import read_study
 from tests.blinding.planted import document
 from tests.blinding.searching import everything_in
 from tests.commands.test_relevance_session import CASES, write_relevance
 from tests.office import lacking_office
+from tests.solutions.made import doubts
 from tests.trials.crawl import Crawler, crawl
 from tests.webjudge.sites import (
     SUBJECTS,
@@ -226,10 +228,40 @@ def test_words_are_replaced_and_taken_back(app: Flask, client: FlaskClient) -> N
     assert "Kept: Claude" in page_of(client, SECOND)
     for wrong in ("", "!?", "a\nb", "x" * 201):
         assert "Type the words" in decide(client, "redact", wrong)
+    assert "Select whole words" in decide(client, "redact", "Pla")
+    assert "Select whole words" in decide(client, "redact", "Nobody", solver="")
+    assert "Replaced “A map” in this" in decide(client, "redact", "A map")
     assert "# words that I know of" in site_of(app).path.read_text()
     events = audited(site_of(app), "word-decided")
     assert {event.by for event in events} == {"organizer"}
     assert happened(events[0]) == f"Replaced “Claude”: {FIRST} on P1"
+
+
+@pytest.mark.parametrize(
+    ("texts", "left"),
+    [
+        (("Xanthippe, XANTHIPPE.", "xanthippe_plan"), ("[removed], [removed].", "[removed]_plan")),
+        (("Xanthippe, xanthippe", "xanthippe's"), ("[removed], [removed]", "[removed]'s")),
+        (("Xanthippes Plan", "XanthippePlan"), ("[removed] Plan", "[removed]")),
+        (("由Xanthippe写", "the 🅇anthippe"), ("由[removed]写", "the [removed]")),
+        (("[x](https://x.org/%58anthippe)", "Xan\u200ethippe."), ("x", "[removed].")),
+    ],
+)
+def test_what_is_found_is_what_is_replaced(
+    texts: tuple[str, str], left: tuple[str, str], app: Flask, client: FlaskClient
+) -> None:
+    """In every form, by one decision."""
+    for solver, text in zip((FIRST, SECOND), texts, strict=True):
+        (site_of(app).path.parent / f"solutions/P1/{solver}.md").write_text(text)
+    page = client.get(f"{LIST}/word?words=Xanthippe").text
+    asked = page.partition("solutions/decide")[2].partition("</form>")[0]
+    forms = [unescape(one) for one in re.findall(r'name="words" value="([^"]*)"', asked)]
+    form = {"decision": "redact", "from": "word", "words": forms}
+    page = client.post(f"{LIST}/decide", data=form, follow_redirects=True).text
+    assert "in 2 solutions. Judges see [removed]" in page
+    assert "anthippe" not in str(doubts(site_of(app).path))
+    group = site_of(app).solutions.by_problem["P1"]
+    assert tuple(text_of(group[one]).split("\n\n")[0].strip() for one in (FIRST, SECOND)) == left
 
 
 def test_a_solution_counts_as_reviewed_by_the_button_alone(app: Flask, client: FlaskClient) -> None:

@@ -28,6 +28,7 @@ from webjudge.files import file_token, send_one
 from webjudge.solution_review import (
     Review,
     ReviewedSolution,
+    holds,
     lost,
     marked,
     minutes_for,
@@ -58,6 +59,7 @@ _CHANGED = "The solution has changed while you read it. Look at it once more."
 _UNDECIDED = "Decide about the words in this solution first."
 _CLOSED = "The study is closed, so what judges saw stays as it is. Reopen it to replace words."
 _NO_WORDS = "Type the words to replace: one line with a letter or a digit."
+_NOT_WHOLE = "No solution here has these words. Select whole words, with all their letters."
 _one = Lock()
 
 
@@ -182,15 +184,20 @@ def decide() -> AnyResponse:
     current = (found.find(token) or abort(404)) if token else None
     held = site().spec.judging.reviewed
     if current:
+        known = {plain(one.words) for one in current.open}
+        known |= {plain(one.words) for one in current.decided}
+        unknown = [form for form in forms if plain(form) not in known]
+        if what == "redact" and not all(holds(_solution(current), form) for form in unknown):
+            raise QuemError(_NOT_WHOLE)
         chosen = [(current.problem, current.solver, form) for form in forms]
     elif problem is not None or what == "accept":
         chosen = [(problem or "", "", form) for form in forms]
     elif what == "redact":
         chosen = [
-            (one.problem, one.solver, form)
+            (one.problem, one.solver, waiting.words)
             for one in found.solutions
-            for form in forms
-            if plain(form) in {plain(waiting.words) for waiting in one.open}
+            for waiting in one.open
+            if plain(waiting.words) in map(plain, forms)
         ]
     else:
         chosen = [(one.problem, one.solver, one.words) for one in held if _is_of(one, forms)]
@@ -209,6 +216,8 @@ def decide() -> AnyResponse:
         save_decisions([*(one for one in held if one not in undone), *fresh])
     decided = [one for one in site().spec.judging.reviewed if _is_of(one, forms)]
     replaced = {(one.problem, one.solver) for one in decided if one.decision == "redact"}
+    if what == "redact" and not replaced:
+        raise QuemError(_NOT_WHOLE)
     note_done(what, words=forms, at=token, count=len(replaced), mark=MARK)
     return redirect(_return_address(forms, token), code=303)
 

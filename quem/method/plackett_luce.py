@@ -288,7 +288,7 @@ class _Likelihood:
         at_once = max(1, _PORTION // len(orders.solver))
         starts = range(0, len(orders.times), at_once)
         self.portions = [slice(start, start + at_once) for start in starts]
-        counts = np.bincount(orders.tied.ravel(), self.weight.ravel(), minlength=2)
+        counts = np.bincount(orders.tied.ravel(), self.weight.ravel())
         counts[:2] = 0, 1  # single solvers are always possible choices
         self.sizes = np.flatnonzero(counts).tolist()
         shares = orders.times * orders.there / np.maximum(orders.tied, 1)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import quem
+from quem.method.statement import headline
 from quem.parts import analyze_experience
 from tests.made import random_ranks, study_of
 from tests.method.brute import YEARS, System, ends, people_of, places, posterior
@@ -110,6 +111,19 @@ def test_a_declared_population_that_is_silent_states_no_years() -> None:
     assert "do not narrow down the declared population, 9 to 10 years" in said.sentence
     assert "This uses the declared population" not in result.summary() + result.to_html()
     assert "They do not support one." not in result.to_html()
+
+
+def test_words_on_the_line_beyond_it_and_without_years() -> None:
+    """The interval has its name; years above all subjects are told; who has none is named."""
+    paper = analyzed(random_ranks(np.random.default_rng(1), YEARS, [6.0], noise=0.5))
+    assert paper.statements[0].meaning.endswith(" years (95% prediction interval).")
+    ranks = random_ranks(np.random.default_rng(29), YEARS, [12.5, 3.0], noise=1.5)
+    above = analyze_experience(study_of(ranks, YEARS, systems=2)).statements[0]
+    assert above.reason == "On the line K1 has 12.1 years, above 12 of the subjects."
+    years = (1.0, 3.0, 4.0, 6.0, 8.0, 9.3)
+    ranks = random_ranks(np.random.default_rng(1), years, [8.0, 2.0], noise=4.0, problems=3)
+    wide = analyze_experience(study_of(ranks, years, systems=2, analysis={"level": 0.99}))
+    assert headline(wide.core, wide.statements).endswith("; no years are stated for K1.")
 
 
 def test_the_assumed_population_that_leads_is_in_the_methods() -> None:

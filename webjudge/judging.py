@@ -86,8 +86,7 @@ def home() -> str:
         person = current_person(c, "judge")
         waits, area = lacks_consent(person), _area(c)
         ballots = [] if waits else _dealt(c, person)
-        tasks = listed(site(), area, ballots, {})
-        _, left = _makers(c, person, ballots)
+        tasks, left = listed(site(), area, ballots, {}), _makers(c, person, ballots)[1]
         for task, ballot in zip(tasks, ballots, strict=True):
             if ballot.head and not ballot.is_complete:
                 task["ranked"] = _placed(c, ballot)
@@ -95,7 +94,7 @@ def home() -> str:
     if not (waits and person.declined_at):
         note_visit(person)
     page = judge_page(site(), area, tasks, person)
-    return render_template("judge/welcome.html", **page, guessing=left)
+    return render_template("judge/welcome.html", left=left, **page)
 
 
 @judge.get("/g/<gid>")

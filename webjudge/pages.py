@@ -189,7 +189,8 @@ def judge_page(
 ) -> dict[str, Any]:
     """Values of a judge's first page and page of thanks."""
     given = judge.closing.values() if judge else ()
-    asked, closing = asked_at_the_end(site), {id_: text for one in given for id_, text in one.items()}
+    closing = {name: text for one in given for name, text in one.items()}
+    asked = asked_at_the_end(site)
     return {
         **home_page(site, area, tasks, judge),
         "n_tasks": len(site.plan.parts) + site.plan.repeat,

@@ -306,7 +306,7 @@ def _overview(c: Session, served: Site) -> dict[str, Any]:
         "affected": [
             effect_warning(one).message
             for one in served.effects(c)
-            if one.what == "changed" and any((p, one.solver) in asked for p in one.digests)
+            if any((problem, one.solver) in asked for problem in one.digests)
         ],
         "warnings": [
             one.message.removeprefix(f"{served.path.parent}/")

@@ -24,7 +24,8 @@ const TOLD = {
   },
   paused(page, { message }) {
     page.learn({ paused: true });
-    stop(page, t("The study is paused"), message, page.saver.draftLocation, t("This page continues by itself when the study is resumed."));
+    const again = t("This page continues by itself when the study is resumed.");
+    stop(page, t("The study is paused"), message, page.saver.draftLocation, again);
     waitForResuming();
   },
   ended: (page, { message }) => stop(page, t("This could not be saved"), message, page.saver.draftLocation),

@@ -19,9 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # What each may be, and what it was at 77c7db1, before the cut.
 BUDGETS = {
-    "code lines of quem and webjudge": (48_850, 73_349),
-    "modules of quem and webjudge": (330, 435),
-    "lines of tests": (37_500, 62_007),
+    "code lines of quem and webjudge": (48_500, 73_349),
+    "modules of quem and webjudge": (310, 435),
+    "lines of tests": (37_800, 62_007),
     "lines of scripts and styles": (4_900, 6_146),
     "commands": (15, 23),
     "options": (170, 233),

@@ -86,14 +86,15 @@ def home() -> str:
         person = current_person(c, "judge")
         waits, area = lacks_consent(person), _area(c)
         ballots = [] if waits else _dealt(c, person)
-        tasks = listed(site(), area, ballots, {})
+        tasks, left = listed(site(), area, ballots, {}), _makers(c, person, ballots)[1]
         for task, ballot in zip(tasks, ballots, strict=True):
             if ballot.head and not ballot.is_complete:
                 task["ranked"] = _placed(c, ballot)
     # No visit is stored for a judge who declined.
     if not (waits and person.declined_at):
         note_visit(person)
-    return render_template("judge/welcome.html", **judge_page(site(), area, tasks, person))
+    page = judge_page(site(), area, tasks, person)
+    return render_template("judge/welcome.html", left=left, **page)
 
 
 @judge.get("/g/<gid>")
@@ -265,9 +266,9 @@ def _admitted(c: Session) -> tuple[PersonRow, Area, list[TaskRow]]:
 
 
 def _placed(c: Session, ballot: TaskRow) -> tuple[int, int]:
-    """Numbers of ranked and of all solutions of a ballot."""
+    """Numbers of ranked solutions and of those that can be judged."""
     state = current_state(c, ballot)
-    return sum(map(len, state.ranked)), len(_letters(ballot))
+    return sum(map(len, state.ranked)), len(_letters(ballot)) - len(state.cannot)
 
 
 def _save(gid: str, sends: type[SaveBody | ReopenBody]) -> Response:

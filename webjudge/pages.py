@@ -188,14 +188,17 @@ def judge_page(
     site: Site, area: Area, tasks: list[dict[str, Any]], judge: PersonRow | None = None
 ) -> dict[str, Any]:
     """Values of a judge's first page and page of thanks."""
-    closing = judge.closing.values() if judge else ()
+    given = judge.closing.values() if judge else ()
+    closing = {name: text for one in given for name, text in one.items()}
+    asked = asked_at_the_end(site)
     return {
         **home_page(site, area, tasks, judge),
         "n_tasks": len(site.plan.parts) + site.plan.repeat,
         "minutes": site.minutes,
         "deadline": day(site.spec.deadline) if site.spec.deadline else "",
-        "questions": asked_at_the_end(site),
-        "closing": {name: text for given in closing for name, text in given.items()},
+        "questions": asked,
+        "closing": closing,
+        "unanswered": bool(asked) and (not closing or lack(asked, closing)),
     }
 
 

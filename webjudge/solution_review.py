@@ -107,9 +107,9 @@ class Review:
 
     @cached_property
     def solutions(self) -> list[ReviewedSolution]:
-        """Solutions by problem, in an order independent of the solver."""
+        """Solutions by problem, practice last, in an order independent of the solver."""
         mine = [one for one in self._everything if one.solver]
-        problems = list(dict.fromkeys(one.problem for one in mine))
+        problems = [*self._site.solutions.by_problem, self._site.solutions.practice_problem]
         return sorted(mine, key=lambda one: (problems.index(one.problem), one.token))
 
     @cached_property

@@ -18,7 +18,7 @@ from quem.solutions.files import kind_of
 from quem.solutions.model import Sheet, SolutionFile
 from quem.solving.checking import named_in, upload_trouble
 from quem.store.assignment import assign_tasks
-from quem.store.clock import spent_on
+from quem.store.clock import is_over, spent_on
 from quem.store.events import record
 from quem.store.exporting import receipts_of
 from quem.store.people import (
@@ -199,6 +199,7 @@ def task(gid: str) -> str:
         **page,
         statement=statement(site(), area, mine),
         text=answer.text,
+        over=is_over(mine),
         files=[described[name] for name in answer.files if name in described],
         data={
             "key": gid,
@@ -271,10 +272,10 @@ def end(gid: str, kind: Literal["skip", "reopen"]) -> AnyResponse:
         mine = task_of(c, person.key, gid)
         last, number = last_answer(c, mine), mine.head + 1
         save(c, person, gid, Change(mine.revision, f"{kind}-{gid}", number, "", last, kind))
-        if kind == "reopen":
-            return redirect(url_for("solve.task", gid=gid), code=303)
         if re.fullmatch("[0-9]{1,5}", minutes):
             note_replies(c, person, {minutes_left(mine.problem): minutes})
+    if kind == "reopen":
+        return redirect(url_for("solve.task", gid=gid), code=303)
     return redirect(url_for("solve.home", _anchor="problems"), code=303)
 
 

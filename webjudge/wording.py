@@ -44,7 +44,7 @@ def short(then: dt.datetime) -> str:
 
 def duration(seconds: float) -> str:
     """Format a duration, such as "1 h 05 min"."""
-    minutes = int(seconds // 60)
+    minutes = round(seconds / 60)  # as on judges' pages and in the report
     if minutes == 0:
         return "under 1 min" if seconds > 0 else "–"
     hours, minutes = divmod(minutes, 60)
@@ -110,7 +110,7 @@ _EVENTS = {
         "Judging began with {{ reviewed }} of {{ of }} solutions reviewed; words: {{ replaced }} "
         "replaced, {{ kept }} kept, {{ open }} open"
     ),
-    "makers-skipped": "{{ who }} did not guess who made the solutions",
+    "makers-skipped": "{{ who }} skipped the rest of the guesses",
     "solution-same": "Said to be the same solution, corrected: {{ solver }} on {{ where }}",
     "solution-new": "Said to be a new solution: {{ solver }} on {{ where }}",
     "backup": "Backup made: {{ file }}",

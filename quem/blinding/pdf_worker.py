@@ -203,7 +203,7 @@ def _lines(signs: str) -> str:
 
 
 def _readings(seen: list[_Sign]) -> Iterator[list[str]]:
-    """The texts of signs, clear or all of them, with broken words joined or as they stand."""
+    """The texts of signs, clear or all of them, with broken words joined or as drawn."""
     for has_faint in (False, True):
         signs = [one.text if one.is_clear or has_faint else "" for one in seen]
         yield list(_as_read(signs, joins=True))

@@ -413,7 +413,7 @@ class NameSearch:
         return found
 
     def told_hits(self, told: Told) -> list[PlacedHit]:
-        """The hits that need a decision in words of the study file; its hints are no solver's."""
+        """The hits that need a decision in words of the study file, without hints."""
         found = self.known.find(told.text, hints=False)
         return [("", hit) for hit in found if hit.level == "decide"]
 

@@ -65,7 +65,7 @@ def loose(word: str) -> str:
 
 
 def _around(words: str) -> tuple[str, str]:
-    """Patterns of what stands before and behind words only in longer words."""
+    """Patterns of what precedes and follows words only inside longer ones."""
     if len(words) == 1:
         return r"[^\W_]", r"[^\W_]"
     # "acme_1" and "ACME2" name ACME; "S11" and "P1.5" do not name S1 and P1.

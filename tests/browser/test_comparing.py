@@ -88,6 +88,8 @@ def answer_all(come: Visit) -> None:
     goes_on(page, page.locator("#main [data-do=next]").first.click)
     # In the message after a placement.
     place(page, "A")
+    # It hides no button of the ladder.
+    assert page.locator(".toast").evaluate("one => one.offsetLeft") >= 336
     page.locator(".toast").get_by_role("button", name="Fairly").tap()
     expect(page.locator(".toast")).to_have_count(0)
     # Below the text: a scale, a mark, a text, and back.

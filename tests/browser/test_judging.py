@@ -248,6 +248,7 @@ def test_cannot_judge_recognize_and_comment(visit: Callable[..., Visit]) -> None
     expect(page.locator("#ladder [data-more=E]")).to_be_focused()
     cannot_judge(page, "E", "Half of it is missing")
     is_somewhere(page)
+    expect(page.locator("#ranked-count")).to_have_text("4 of 4")
     choose(page, "B", "recognized")
     choose(page, "C", "comment")
     page.get_by_role("textbox", name="Comment on solution C").fill("Neat, but slow")

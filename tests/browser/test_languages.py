@@ -371,5 +371,5 @@ def test_the_next_step_is_in_sight_and_a_pause_ends_by_itself(visit: Callable[..
     page.reload()
     expect(page.locator("#left")).to_have_text("The study is paused.")
     set_life(come, "open")
-    page.clock.fast_forward(31_000)
+    page.clock.fast_forward(11_000)
     expect(page.locator("#main [data-do=next]")).to_be_visible()

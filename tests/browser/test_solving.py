@@ -23,7 +23,7 @@ from tests.browser.judging import (
     is_saved,
     reload,
 )
-from tests.browser.test_dashboard import Watched, at_dashboard
+from tests.browser.test_dashboard import OVERFLOW, Watched, at_dashboard
 from tests.browser.views import NARROW, PHONE, WIDE, look
 from tests.languages.pseudo import LEFT, PROGRAM
 from tests.patience import until
@@ -293,6 +293,8 @@ def test_the_clock_of_a_closed_lid(
     time = FakeTime(monkeypatch)
     with at_dashboard(browser, site) as dashboard:
         page = solving(dashboard, site)
+        page.set_viewport_size({"width": 820, "height": 1180})  # one row on a tablet
+        assert page.locator(".bar").evaluate("bar => bar.offsetHeight") < 60
         until(lambda: spent(site)[0].holder != "start", "the page to hold the clock")
         for seconds in (15, 15, 15, 600, 15, 30):
             time.passes(seconds)
@@ -327,4 +329,7 @@ def test_the_time_is_over(browser: Browser, site: Site, monkeypatch: pytest.Monk
         with suppress(Error):  # a slow page was told by a save, and is on its way
             page.evaluate(BEAT)
         expect(page.locator("p.receipt")).to_contain_text("time is up")
+        page.set_viewport_size({"width": 720, "height": 900})
+        dashboard.open("/dashboard/solving")
+        assert page.evaluate(OVERFLOW) == 0
     assert (spent(site)[0].ended, answered(site)) == ("timeout", ("first words", 0))

@@ -38,6 +38,7 @@ from tests.webjudge.sites import (
 )
 from webjudge import create_app
 from webjudge.dashboard.overview import MOST_JUDGES
+from webjudge.wording import duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -157,9 +158,39 @@ def test_what_needs_doing(tmp_path: Path, opened: Callable[..., Site]) -> None:
     page = text_of(dashboard.get("/dashboard").text)
     assert "The disk is full. And more." in page
     assert f"the changed solution of {SYSTEM} on P1 counts as a new one" in page
+    [changed] = re.findall(
+        r'judged. .*? href="(/dash[^"]+)"', dashboard.get("/dashboard/solutions").text
+    )
+    said = dict(re.findall('name="(solution|digest)" value="([^"]+)"', dashboard.get(changed).text))
+    dashboard.post("/dashboard/solutions/same", data={**said, "answer": "same"})
+    assert doing(dashboard) == ["Server problem"], "nothing is left to decide"
     late = opened(write_site(tmp_path / "late", more="deadline: 2001-12-12"))
     set_life(late, "open")
     assert "The deadline has passed" in doing(enter_dashboard(create_app(late), late))
+
+
+def test_the_review_counts_what_it_numbers_and_tells_what_files_need(
+    tmp_path: Path, opened: Callable[..., Site]
+) -> None:
+    study = write_site(tmp_path, judging="{practice: P0}")
+    one = tmp_path / "solutions" / "P1" / f"{SYSTEM}.md"
+    one.rename(one.with_suffix(".txt"))
+    site = opened(study)
+    dashboard = enter_dashboard(create_app(site), site)
+    page = dashboard.get("/dashboard/solutions").text
+    numbered = dict(re.findall('"(/dashboard/solutions/[0-9a-f]+)">([PS].*?)</a>', page))
+    expected = [*(f"Solution {n}" for n in range(1, 11)), "Practice solution 1"]
+    assert [*numbered.values()] == [*expected, "Practice solution 2"]
+    heads = [re.findall("<h1>(.*)</h1>", dashboard.get(url).text)[0] for url in numbered]
+    assert heads[9:11] == ["Solution 10 of 10", "Practice solution 1"]
+    assert doing(dashboard)[0] == "1 possible problem in the solutions"
+    assert "<li>formats differ in 1 of 3 problems" in page
+
+
+def test_minutes_are_those_of_the_judges_pages() -> None:
+    spans = (0, 29, 31, 100, 3570, 3900)
+    words = ["–", "under 1 min", "1 min", "2 min", "1 h 00 min", "1 h 05 min"]
+    assert [duration(seconds) for seconds in spans] == words
 
 
 def test_the_report_is_made_once(

@@ -243,6 +243,12 @@ def test_closing_writes_what_judges_get(
         else:
             one.solve_all(f"What I, number {number}, would do.")
     assert "Close the solving session first" in dashboard.post("/dashboard/open", data=SURE).text
+    for state, words in (
+        ("trial", "session has to be opened first"),
+        ("open", "People are still solving"),
+    ):
+        set_session(site, state)
+        assert words in dashboard.get("/dashboard").text
     folder = site.path.parent
     lost = (folder / "solutions/P1/sys1.md").rename(folder / "lost.md")
     page = dashboard.post("/dashboard/solving/close", data=SURE).text
@@ -270,6 +276,37 @@ def test_closing_writes_what_judges_get(
     elsewhere = enter_as(other, other_site, "J1")
     pages = [elsewhere.get(f"/judge/g/{gid}").text for gid in gids(elsewhere)]
     assert max(len(set(re.findall(r'data-solution="([A-Z])"', page))) for page in pages) == 5
+
+
+def test_a_limit_says_until_when_and_the_list_stays(
+    tmp_path: Path, opened: Callable[[Path], Site], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Away counts, and nothing offers to reopen what is over; without a limit the session ends."""
+    time = FakeTime(monkeypatch)
+    for limit in (None, 1):
+        folder = tmp_path / str(limit)
+        folder.mkdir()
+        more = f"order: fixed\n{f'time_limit: {limit}' if limit else ''}"
+        site = opened(write_solving_study(folder, problems=1, solving=more))
+        set_session(site, "open")
+        one = entered(create_app(site), site, "S1")
+        clock_words = "It runs on when you leave" if limit else "It runs while the page"
+        task = f"/solve/t/{one.tasks()[-1]}"
+        assert all(clock_words in one.client.get(page).text for page in ("/solve", task))
+        gid = one.start()
+        until = f"reopen it until {'its time is over' if limit else 'the session closes'}."
+        assert one.client.get(task).text.count(until) == 2
+        one.save(gid, 0, "mine", submit=True)
+        assert "Reopen and continue" in one.client.get(task).text
+        one.client.post("/solve/finish", data={"experience": "9"})
+        assert one.tasks() == [gid]
+        time.passes(100)
+        again = one.client.post(f"{task}/reopen", follow_redirects=True)
+        assert (again.request.path, "cannot be reopened" in again.text) == (task, bool(limit))
+        assert ("task-data" in again.text, "You are done" in one.client.get("/solve").text) == (
+            (False, True) if limit else (True, False)
+        )
+        assert "Reopen and continue" not in one.client.get(task).text
 
 
 def test_text_that_no_database_holds(one: Solver, gid: str) -> None:

@@ -111,9 +111,13 @@ def test_the_last_page_leads_on_once_all_is_submitted(
     site = opened(write_site(tmp_path / "judged", judging=judging))
     client = enter_as(create_app(site), site, "J1")
     rank_all(site, "J1")
-    assert BUTTON not in client.get("/judge/done").text
+    for page in ("/judge/done", "/judge"):
+        assert BUTTON not in client.get(page).text
+    assert 'href="/judge/done">Answer the last questions' in client.get("/judge").text
     client.post("/judge/answers", data={"question-0": "So."})
-    assert BUTTON in client.get("/judge/done").text
+    for page in ("/judge/done", "/judge"):
+        assert BUTTON in client.get(page).text
+    assert "Answer the last" not in client.get("/judge").text
     text = site.path.read_text()
     for address in ("http://a.org", "javascript:alert(1)", "https://", r"https://a\\@b.org"):
         site.path.write_text(text.replace(f"'{AFTER}'", f'"{address}"'))
@@ -276,11 +280,13 @@ def test_guesses_can_be_skipped_and_the_first_one_holds(app: Flask, site: Site) 
         for browser in (judge, other):  # a guess at another judge's task is none
             browser.post(MAKERS, data={"gid": gid, "letter": letter, "guess": answer})
     assert [(one["judge"], one["guess"]) for one in guesses(site)] == [("J1", "person")]
+    assert "Answer the last questions" in judge.get("/judge").text
     assert guess(judge, "skip") == "/judge/done"
+    assert "Answer the last questions" not in judge.get("/judge").text
     assert judge.get(MAKERS).location == "/judge/done"
     assert "1 of 10" in other.get(MAKERS).text
     log = enter_dashboard(app, site).get("/dashboard/events").text
-    assert ["J1 did not guess" in log, "maker-guessed" in log] == [True, False]
+    assert ["J1 skipped the rest of the guesses" in log, "maker-guessed" in log] == [True, False]
     with site.store.write() as c:
         discard_trial(c, site.id, "shell")
     assert guesses(site) == []

@@ -285,7 +285,7 @@ def _overview(c: Session, served: Site) -> dict[str, Any]:
     page |= judges_page(c, served)
     is_cut = page["judges"] > MOST_JUDGES
     tasks, answers = _counted(c, served, is_large=is_cut)
-    backup = backup_state(c, served.id)
+    backup, asked = backup_state(c, served.id), served.unanswered(c)
     alerts = [text for name, text in served.troubles.items() if name != "backup"]
     page |= {
         "is_cut": is_cut,
@@ -311,7 +311,12 @@ def _overview(c: Session, served: Site) -> dict[str, Any]:
         "backup": backup,
         # Events that could not be logged, for example on a full disk.
         "backup_failure": backup.failure or served.troubles.get("backup", ""),
-        "affected": [effect_warning(effect).message for effect in served.effects(c)],
+        # Only whether a changed solution is the same can be decided.
+        "affected": [
+            effect_warning(one).message
+            for one in served.effects(c)
+            if any((problem, one.solver) in asked for problem in one.digests)
+        ],
         "warnings": [
             one.message.removeprefix(f"{served.path.parent}/")
             # A closed study takes no decisions about words.

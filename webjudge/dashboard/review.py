@@ -86,6 +86,8 @@ def solutions() -> str:
         names="names" in request.args,
         start=_start(found),
         texts=found.texts,
+        # Words are decided about here, the rest is in the files.
+        doubts=[one.message for one in site().live_warnings() if one.code != "identity"],
     )
 
 
@@ -104,6 +106,7 @@ def word() -> str:
         place=waiting.index(one) + 1 if one in waiting else 0,
         n_open=len(waiting),
         numbers={solution.token: n for n, solution in enumerate(found.solutions, 1)},
+        facts=found.facts,
         titles=problem_titles(),
         marked_kind=found.marked_kind,
         mark=MARK,
@@ -134,7 +137,6 @@ def solution(token: str) -> str:
         lost=list(lost(shown)),
         removed=list(removed(shown)),
         place=place + 1,
-        n_all=len(found.solutions),
         before=around[place],
         behind=around[place + 2],
         facts=found.facts,

@@ -79,7 +79,7 @@ export function drawLadder(page) {
   for (const part of $$("#ranked, #tray, #cannot")) part.inert = page.isComparing;
   $("#tray-part").hidden = !waiting && !document.body.matches(".is-dragging");
   $("#cannot-part").hidden = !cannot.length;
-  write("#ranked-count", placed ? t("{n} of {all}", { n: number(placed), all: number(data.labels.length) }) : "");
+  write("#ranked-count", placed ? t("{n} of {all}", { n: number(placed), all: number(placed + waiting) }) : "");
   write("#tray-count", number(waiting));
   write("#cannot-count", number(cannot.length));
   const problem = $("#problem-row");

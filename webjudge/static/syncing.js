@@ -8,7 +8,7 @@ import { read } from "./network.js";
 import { showReceipt } from "./review.js";
 import { listed, t, tn } from "./words.js";
 
-const RESUMES_AFTER = 30_000;
+const RESUMES_AFTER = 10_000;
 
 const TOLD = {
   changed: (page) => page.draw(),
@@ -24,7 +24,8 @@ const TOLD = {
   },
   paused(page, { message }) {
     page.learn({ paused: true });
-    stop(page, t("The study is paused"), message, page.saver.draftLocation);
+    const again = t("This page continues automatically when the study is resumed.");
+    stop(page, t("The study is paused"), message, page.saver.draftLocation, again);
     waitForResuming();
   },
   ended: (page, { message }) => stop(page, t("This could not be saved"), message, page.saver.draftLocation),

@@ -364,12 +364,12 @@ def test_the_next_step_is_in_sight_and_a_pause_ends_by_itself(visit: Callable[..
     assert widths[0] == widths[1]
     follow(agree)
     expect(page.locator("a.primary")).to_be_in_viewport()
-    page.clock.install()
     begin(page, "Θέμα 0")
     for state in ("open", "paused"):
         set_life(come, state)
     page.reload()
     expect(page.locator("#left")).to_have_text("The study is paused.")
     set_life(come, "open")
-    page.clock.fast_forward(11_000)
+    # It asks every 10 seconds; where the clock is moved, the browser may hang as the page goes.
+    expect(page.locator("#left")).not_to_have_text("The study is paused.")
     expect(page.locator("#main [data-do=next]")).to_be_visible()

@@ -503,7 +503,8 @@ class ExperienceSettings(StudyPart):
         AfterValidator(_once),
         allowed(
             "number, 0 or more; one, or a list",
-            "half and four fifths of the highest subject's experience, where the unit is years",
+            "half and four fifths of the highest subject's experience, unless below the lowest's, "
+            "where the unit is years",
         ),
     ] = Field((), description="Report the probability of at least this many years.")
     years_error: Annotated[float, Field(ge=0, le=1), Numeral] = Field(

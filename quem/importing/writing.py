@@ -120,7 +120,8 @@ def _cell(answer: Answer | None) -> str:
 
 def write_draft(draft: Draft, folder: Path) -> list[str]:
     """Write a study to a folder atomically; see `write_folder`."""
-    return write_folder(folder, lambda new: _write(draft, new))
+    study_id = f"{folder.absolute().name}-study"
+    return write_folder(folder, lambda new: _write(draft, new, study_id))
 
 
 def write_folder(folder: Path, fill: Callable[[Path], None]) -> list[str]:
@@ -146,7 +147,7 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> list[str]:
     return names
 
 
-def _write(draft: Draft, folder: Path) -> None:
+def _write(draft: Draft, folder: Path, study_id: str) -> None:
     collected = draft.collected
     (folder / "problems").mkdir()
     for name, problem_id in draft.problems.items():
@@ -164,7 +165,7 @@ def _write(draft: Draft, folder: Path) -> None:
     for name in ("briefing.md", "consent.md"):
         shutil.copyfile(resource("templates") / "session" / name, folder / name)
     _put(folder / "IMPORT.md", _record(draft))
-    _put(folder / "study.yaml", _study(draft, folder.absolute().name))
+    _put(folder / "study.yaml", _study(draft, study_id))
 
 
 def _copy(path: Path, inner: str, group: Path, solver: str, *, alone: bool) -> None:
@@ -178,14 +179,14 @@ def _put(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _study(draft: Draft, folder: str) -> str:
+def _study(draft: Draft, study_id: str) -> str:
     collected = draft.collected
     lines = [
         f"# Made by `quem init --from` of {_line(draft.sources[0].name)}. IMPORT.md says what was",
         "# read, and `quem serve` asks in its dashboard for what is missing here.",
         "kind: experience",
-        f"id: {_yaml(f'{folder}-study')}",
-        f"title: {_yaml(', '.join(one.resolve().stem for one in draft.sources) or folder)}",
+        f"id: {_yaml(study_id)}",
+        f"title: {_yaml(', '.join(one.resolve().stem for one in draft.sources) or study_id)}",
         "experience_unit: years",
         "",
         "problems:",

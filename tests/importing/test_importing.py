@@ -49,6 +49,7 @@ def test_a_tree_either_way(tmp_path: Path, levels: tuple[list[str], list[str]]) 
     assert (shown.exit_code, "task-4     2 files  2 files" in shown.stdout) == (0, True)
     assert not study.exists()
     assert made(study, source) == (4, 3, 12)
+    assert read_study(study / "study.yaml").id == "study-study"
     assert (study / "solutions/task-1").is_dir()
     assert "TODO" in (study / "problems/task-1.md").read_text()
     before = {p: p.read_bytes() for p in study.rglob("*") if p.is_file()}

@@ -17,7 +17,7 @@ from quem.solutions.checking import lost_images
 from quem.solutions.files import metadata_of
 from quem.solutions.identity import Hit, NameSearch, PlacedHit
 from quem.solutions.losses import losses_of
-from quem.solutions.model import Told
+from quem.solutions.model import StudyText
 from quem.solutions.patterns import normal, plain, word_pattern
 from quem.store.digests import keyed
 from quem.store.reviewing import freeze_review, is_frozen, is_reviewed, reviewed_digests
@@ -53,7 +53,7 @@ class ReviewedSolution:
     # For text pages the solver is empty, and so is the problem if there is none.
     problem: str
     solver: str
-    part: Solution | Sheet | Told
+    part: Solution | Sheet | StudyText
     token: str  # opaque id in URLs
     open: tuple[Found, ...]  # undecided words
     decided: tuple[Reviewed, ...]  # decisions in the study file
@@ -62,7 +62,7 @@ class ReviewedSolution:
     @property
     def name(self) -> str:
         """A text page's title, or the key of words in the study file."""
-        if isinstance(self.part, Told):
+        if isinstance(self.part, StudyText):
             return self.part.key
         return f"the statement of {self.problem}" if self.problem else self.part.files[0].inner
 
@@ -98,12 +98,12 @@ class Review:
         self._site = site
         search = NameSearch(site.spec, site.solutions)
         # Problem, solver, and content of all that judges read, with its hits.
-        self._read: list[tuple[str, str, Solution | Sheet | Told, list[PlacedHit]]] = []
+        self._read: list[tuple[str, str, Solution | Sheet | StudyText, list[PlacedHit]]] = []
         for problem, solver, part in site.solutions.places():
             hits = [hit for file in part.files for hit in search.hits(file, part.files)]
             self._read.append((problem, solver, part, hits))
         for told in site.solutions.told:
-            self._read.append((told.problem, "", told, search.told_hits(told)))
+            self._read.append((told.problem, "", told, search.text_hits(told)))
 
     @cached_property
     def solutions(self) -> list[ReviewedSolution]:

@@ -18,7 +18,7 @@ from quem.solutions.decisions import with_redactions
 from quem.solutions.files import inspect, is_ignored, kind_of, natural
 from quem.solutions.identity import is_exact, terms
 from quem.solutions.model import LEVELED, Solution, SolutionFile, Solutions
-from quem.solutions.sheets import find_sheets, told_to_judges
+from quem.solutions.sheets import find_sheets, study_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -134,7 +134,7 @@ def find_solutions(
     search = _Search(file, complete=complete)
     solutions = search.run()
     if solutions:
-        solutions = replace(solutions, told=tuple(told_to_judges(file)))
+        solutions = replace(solutions, told=tuple(study_texts(file)))
     if file.spec and file.spec.judging.reviewed:
         known = terms(file.spec)
         solutions = with_redactions(solutions, file.spec, cache(partial(is_exact, known=known)))

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from quem.blinding.pdf import PdfPage
-    from quem.solutions.model import Told
+    from quem.solutions.model import StudyText
     from quem.studyfile.relevance import JudgedSpec
 
 Level = Literal["decide", "maybe"]
@@ -412,7 +412,7 @@ class NameSearch:
             return []
         return found
 
-    def told_hits(self, told: Told) -> list[PlacedHit]:
+    def text_hits(self, told: StudyText) -> list[PlacedHit]:
         """The hits that need a decision in words of the study file, without hints."""
         found = self.known.find(told.text, hints=False)
         return [("", hit) for hit in found if hit.level == "decide"]
@@ -470,7 +470,7 @@ def words_in(solutions: Solutions, spec: JudgedSpec) -> tuple[list[Word], list[W
     found: defaultdict[Level, dict[tuple[str, ...], list[tuple[str, str]]]] = defaultdict(dict)
     for told in solutions.told:
         fine = accepted(told.problem, "")
-        for place, hit in search.told_hits(told):
+        for place, hit in search.text_hits(told):
             if plain(hit.text) not in fine:
                 # A word of its own, so that its key is named.
                 own = hit.word or hit.text, hit.meaning, told.key

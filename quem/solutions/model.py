@@ -138,7 +138,7 @@ class Sheet:
     translations: dict[str, Sheet] = field(default_factory=dict, hash=False)
 
 
-class Told(NamedTuple):
+class StudyText(NamedTuple):
     """Words for judges that are in the study file, or in an invitation."""
 
     key: str
@@ -163,7 +163,7 @@ class Solutions:
     # Texts for subjects
     solving_briefing: Sheet | None = None
     solving_consent: Sheet | None = None
-    told: tuple[Told, ...] = ()  # empty without solutions
+    told: tuple[StudyText, ...] = ()  # empty without solutions
 
     def group(self, problem: str) -> dict[str, Solution]:
         """The solutions of a problem, possibly that for practice, by solver."""

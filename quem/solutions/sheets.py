@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from quem.errors import Mistake, QuemError, collecting
 from quem.io.text import read_text, shown
 from quem.solutions.files import inspect, kind_of
-from quem.solutions.model import Kind, Sheet, SolutionFile, Told
+from quem.solutions.model import Kind, Sheet, SolutionFile, StudyText
 from quem.studyfile.letter import find_letter, letters
 from quem.studyfile.models import LanguageCode
 
@@ -93,23 +93,23 @@ def find_sheets(file: StudyFile) -> tuple[Sheets, list[Mistake]]:
     return found, mistakes
 
 
-def told_to_judges(file: StudyFile) -> Iterator[Told]:
+def study_texts(file: StudyFile) -> Iterator[StudyText]:
     """The words that judges read besides solutions and pages, without who asks."""
     spec = file.spec
     if spec is None:
         return
-    yield Told("title", "", spec.title)
-    yield Told("invitation.title", "", spec.invitation.title)
+    yield StudyText("title", "", spec.title)
+    yield StudyText("invitation.title", "", spec.invitation.title)
     for path, name in letters(file, spec.invitation.text):
         with suppress(QuemError):  # noted where the letter is checked
-            yield Told(path.name, "", read_text(path, name, what="invitation"))
-    yield Told("organizer.institution", "", spec.organizer.institution)
-    yield Told("organizer.email", "", spec.organizer.email.partition("@")[2])
+            yield StudyText(path.name, "", read_text(path, name, what="invitation"))
+    yield StudyText("organizer.institution", "", spec.organizer.institution)
+    yield StudyText("organizer.email", "", spec.organizer.email.partition("@")[2])
     for problem in spec.problems:
-        yield Told(f"problems.{problem.id}.title", problem.id, problem.title)
+        yield StudyText(f"problems.{problem.id}.title", problem.id, problem.title)
     for one in spec.judging.questions:
         words = (one.text, *one.options, *one.ends)
-        yield Told(f"judging.questions.{one.id}", "", "\n".join(words))
+        yield StudyText(f"judging.questions.{one.id}", "", "\n".join(words))
 
 
 def is_unwritten(sheet: Sheet) -> bool:
